@@ -1,0 +1,107 @@
+r"""Changes of variables that leave the distribution as it is, for every machine.
+
+Centring and standardising: couple (x - c)/s in place of x. With W̃ and b̃ the parameters in those variables,
+
+    E(x) = Σ_l E_l(x_l; b̃_l/s_l) - Σ ((x-c)/s)ᵀ W̃ ((y-d)/r)
+
+is, up to a constant, the plain energy with W = W̃/(s rᵀ) and b = b̃/s - (what the layer receives at x = c, y = d).
+For fixed c and s the map is linear. The gradient in the new variables is its transpose applied to the plain
+gradient: that is the centred gradient of Montavon & Müller (2012) and Melchior, Fischer & Wiskott (2016).
+
+Zero-sum: adding to W_ikj, for all states k of one unit, the same number changes only the other layer's bias. The
+gauge in which each such sum is zero makes the weights of Potts machines comparable.
+"""
+
+from collections.abc import Sequence
+from typing import Self
+
+import equinox as eqx
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from harmonium.couplings import Coupling
+from harmonium.errors import ArgumentError
+from harmonium.machine import Machine
+
+
+class Gauge(eqx.Module):
+    """Offsets c and scales s, one array of the layer's shape for each layer."""
+
+    offsets: tuple[Float[Array, "..."], ...]
+    scales: tuple[Float[Array, "..."], ...]
+
+    @classmethod
+    def plain(cls, machine: Machine) -> Self:
+        """c = 0, s = 1: the variables as they are."""
+        zeros = tuple(jnp.zeros_like(unit.bias) for unit in machine.layers)
+        return cls(zeros, tuple(zero + 1 for zero in zeros))
+
+    @classmethod
+    def centred(cls, machine: Machine, means: Sequence[Float[Array, "..."]]) -> Self:
+        """c = the given means, s = 1."""
+        return cls.standardised(machine, means, cls.plain(machine).scales)
+
+    @classmethod
+    def standardised(
+        cls, machine: Machine, means: Sequence[Float[Array, "..."]], deviations: Sequence[Float[Array, "..."]]
+    ) -> Self:
+        """c = the given means, s = the given standard deviations (of a one-hot unit: one for all its states)."""
+        for name, given in (("means", means), ("deviations", deviations)):
+            shapes, wanted = [x.shape for x in given], [unit.shape for unit in machine.layers]
+            if shapes != wanted:
+                raise ArgumentError(name, f"shapes {shapes}", f"{wanted}, those of the layers")
+        return cls(tuple(means), tuple(deviations))
+
+    def enter(self, machine: Machine) -> Machine:
+        """The parameters in these variables of a machine given in plain ones."""
+        shifted = _shift(machine, [machine.inputs(self.offsets, layer) for layer in range(len(machine.layers))])
+        return _rescale(shifted, self.scales)
+
+    def leave(self, machine: Machine) -> Machine:
+        """The plain parameters of a machine given in these variables; the inverse of ``enter``."""
+        plain = _rescale(machine, [1 / s for s in self.scales])
+        return _shift(plain, [-plain.inputs(self.offsets, layer) for layer in range(len(plain.layers))])
+
+
+def zero_sum(machine: Machine) -> Machine:
+    """The same distribution, with biases and weights that sum to zero over the states of every one-hot unit."""
+    couplings: list[Coupling] = []
+    shifts = [jnp.zeros_like(unit.bias) for unit in machine.layers]
+    for coupling, (a, b) in zip(machine.couplings, machine.joins, strict=True):
+        left, right = machine.layers[a], machine.layers[b]
+        weights = coupling.matrix() if left.one_hot or right.one_hot else coupling.weights
+        share = 0.5 if a == b else 1.0  # E = -½xᵀUx within a layer: each pair stands twice in U
+        if left.one_hot:
+            mean = weights.mean(axis=1, keepdims=True)
+            weights = weights - mean
+            shifts[b] = shifts[b] + share * mean.sum(axis=(0, 1))
+        if right.one_hot:
+            mean = weights.mean(axis=-1, keepdims=True)
+            weights = weights - mean
+            shifts[a] = shifts[a] + share * mean.sum(axis=(-1, -2))
+        couplings.append(eqx.tree_at(lambda c: c.weights, coupling, weights))
+    shifted = _shift(eqx.tree_at(lambda m: m.couplings, machine, tuple(couplings)), shifts)
+    centred = [-u.bias.mean(axis=-1, keepdims=True) * u.one_hot + 0 * u.bias for u in shifted.layers]
+    return _shift(shifted, centred)
+
+
+def _shift(machine: Machine, shifts: Sequence[Array]) -> Machine:
+    changed: Machine = eqx.tree_at(
+        lambda m: [unit.bias for unit in m.layers],
+        machine,
+        [unit.bias + shift for unit, shift in zip(machine.layers, shifts, strict=True)],
+    )
+    return changed
+
+
+def _rescale(machine: Machine, scales: Sequence[Array]) -> Machine:
+    joined = zip(machine.couplings, machine.joins, strict=True)
+    changed: Machine = eqx.tree_at(
+        lambda m: ([unit.bias for unit in m.layers], m.couplings),
+        machine,
+        (
+            [unit.bias * scale for unit, scale in zip(machine.layers, scales, strict=True)],
+            tuple(coupling.rescaled(scales[a], scales[b]) for coupling, (a, b) in joined),
+        ),
+    )
+    return changed

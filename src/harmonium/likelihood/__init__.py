@@ -1,0 +1,1 @@
+"""How likely data is under a machine."""

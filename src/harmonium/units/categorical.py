@@ -1,0 +1,56 @@
+"""Units that are one of K states (softmax, or Potts, units)."""
+
+from typing import ClassVar
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float, Key
+
+from harmonium.errors import ArgumentError
+from harmonium.units.unit import Unit, parameter
+
+
+class Categorical(Unit):
+    r"""x ∈ {e₁, …, e_K}, one-hot: E(x) = -Σₖ bₖxₖ, cgf = log Σₖ e^{bₖ+Iₖ}, ⟨xₖ⟩ = softmax(b+I)ₖ.
+
+    ``Categorical((5, 3))`` has 5 units of 3 states each; ``Categorical(bias)`` takes an array of that shape.
+    """
+
+    bias: Float[Array, "n k"] = eqx.field(converter=parameter)
+
+    one_hot: ClassVar[bool] = True
+    domain: ClassVar[str] = "one-hot vectors of its K states"
+
+    def __check_init__(self) -> None:
+        if self.bias.ndim != 2 or self.bias.shape[1] < 2:
+            raise ArgumentError("bias", f"shape {self.bias.shape}", "(units, states) with at least two states")
+
+    def energy(self, x: Float[Array, "*batch n k"]) -> Float[Array, "*batch"]:
+        return -jnp.einsum("...nk,nk->...", x, self.bias)
+
+    def cgf(self, inputs: Float[Array, "*batch n k"]) -> Float[Array, "*batch n"]:
+        return jax.nn.logsumexp(self.field(inputs), axis=-1)
+
+    def mean(self, inputs: Float[Array, "*batch n k"]) -> Float[Array, "*batch n k"]:
+        return jax.nn.softmax(self.field(inputs), axis=-1)
+
+    def variance(self, inputs: Float[Array, "*batch n k"]) -> Float[Array, "*batch n k"]:
+        mean = self.mean(inputs)
+        return mean * (1 - mean)
+
+    def mode(self, inputs: Float[Array, "*batch n k"]) -> Float[Array, "*batch n k"]:
+        return jax.nn.one_hot(jnp.argmax(self.field(inputs), axis=-1), self.shape[-1], dtype=inputs.dtype)
+
+    def sample(self, key: Key[Array, ""], inputs: Float[Array, "*batch n k"]) -> Float[Array, "*batch n k"]:
+        # By the inverse of the cumulative distribution: one uniform a unit, where Gumbel noise needs K.
+        cumulative = jnp.cumsum(self.mean(inputs), axis=-1)
+        uniform = jax.random.uniform(key, inputs.shape[:-1], inputs.dtype)[..., None]
+        state = jnp.sum(cumulative[..., :-1] <= uniform * cumulative[..., -1:], axis=-1)
+        return jax.nn.one_hot(state, self.shape[-1], dtype=inputs.dtype)
+
+    def contains(self, x: Float[Array, "*batch n k"]) -> Bool[Array, "*batch n"]:
+        return jnp.all((x == 0) | (x == 1), axis=-1) & (jnp.sum(x, axis=-1) == 1)
+
+    def states(self) -> Float[Array, "s k"]:
+        return jnp.eye(self.shape[-1], dtype=self.bias.dtype)

@@ -1,0 +1,60 @@
+"""Units on the whole real line."""
+
+from typing import ClassVar, Self
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, ArrayLike, Bool, Float, Key
+
+from harmonium.units.unit import Tails, Unit, parameter, positive
+
+
+class Gaussian(Unit):
+    r"""x ∈ ℝ: E(x) = ½γx² - b·x, cgf = (b+I)²/2γ + ½log(2π/γ), ⟨x⟩ = (b+I)/γ, var(x) = 1/γ.
+
+    Mean and variance are both parameters, in the natural form: precision γ = 1/σ², bias b = μ/σ².
+    """
+
+    bias: Float[Array, " n"]
+    precision: Float[Array, " n"]
+
+    domain: ClassVar[str] = "finite real numbers"
+
+    def __init__(self, bias: int | ArrayLike, precision: ArrayLike = 1.0) -> None:
+        self.bias = parameter(bias)
+        self.precision = positive(precision, self.bias.shape, self.bias.dtype, "precision")
+
+    @classmethod
+    def from_moments(cls, mean: ArrayLike, variance: ArrayLike) -> Self:
+        """The layer that has this mean and variance when nothing else acts on it."""
+        mean = parameter(mean, "mean")
+        precision = 1 / positive(variance, mean.shape, mean.dtype, "variance")
+        return cls(mean * precision, precision)
+
+    def energy(self, x: Float[Array, "*batch n"]) -> Float[Array, "*batch"]:
+        return (x**2) @ self.precision / 2 - x @ self.bias
+
+    def cgf(self, inputs: Float[Array, "*batch n"]) -> Float[Array, "*batch n"]:
+        precision = jnp.broadcast_to(self.precision, inputs.shape)
+        # (θ/γ)·θ, not θ²/γ: θ² overflows first.
+        field = self.field(inputs)
+        return field / precision * field / 2 + jnp.log(2 * jnp.pi / precision) / 2
+
+    def mean(self, inputs: Float[Array, "*batch n"]) -> Float[Array, "*batch n"]:
+        return self.field(inputs) / jnp.broadcast_to(self.precision, inputs.shape)
+
+    def variance(self, inputs: Float[Array, "*batch n"]) -> Float[Array, "*batch n"]:
+        return jnp.broadcast_to(1 / self.precision, inputs.shape)
+
+    def mode(self, inputs: Float[Array, "*batch n"]) -> Float[Array, "*batch n"]:
+        return self.mean(inputs)
+
+    def sample(self, key: Key[Array, ""], inputs: Float[Array, "*batch n"]) -> Float[Array, "*batch n"]:
+        noise = jax.random.normal(key, inputs.shape, inputs.dtype)
+        return self.mean(inputs) + noise * jnp.sqrt(self.variance(inputs))
+
+    def contains(self, x: Float[Array, "*batch n"]) -> Bool[Array, "*batch n"]:
+        return jnp.isfinite(x)
+
+    def tails(self) -> Tails:
+        return self.precision, self.precision

@@ -1,0 +1,140 @@
+"""What every unit type is: an exponential family, given by its energy and its cumulant generating function."""
+
+from abc import abstractmethod
+from collections.abc import Callable
+from typing import ClassVar, Self
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, ArrayLike, Bool, Float, Int, Key
+
+from harmonium.errors import ArgumentError
+
+Tails = tuple[Float[Array, " n"], Float[Array, " n"]]
+
+
+class Unit(eqx.Module):
+    r"""A layer of ``n`` independent units of one type, before anything is coupled to them.
+
+    A configuration ``x`` of the layer has the weight ``m(x) exp(-E(x))``; every parameter enters E linearly.
+    The rest of a machine acts on the layer only through an input ``I``, which adds ``-I·x`` to the energy, so that
+
+        cgf(I) = log Σ_x m(x) exp(-E(x) + I·x),    ⟨x⟩ = ∂cgf/∂I,    var(x) = ∂²cgf/∂I².
+
+    Everything that depends on the type of the data is here. Arrays are ``(..., n)``, or ``(..., n, K)`` where a unit
+    is one of K states, written one-hot. After Barndorff-Nielsen (1978), *Information and Exponential Families*.
+    """
+
+    bias: eqx.AbstractVar[Float[Array, "n *k"]]
+
+    one_hot: ClassVar[bool] = False
+    domain: ClassVar[str]
+
+    @abstractmethod
+    def energy(self, x: Float[Array, "..."]) -> Float[Array, "..."]:
+        """``E(x) - log m(x)``, summed over the units: ``(..., n) -> (...)``."""
+
+    @abstractmethod
+    def cgf(self, inputs: Float[Array, "..."]) -> Float[Array, "..."]:
+        """Log of the unit's own partition function under ``inputs``, for each unit: ``(..., n[, K]) -> (..., n)``."""
+
+    def mean(self, inputs: Float[Array, "..."]) -> Float[Array, "..."]:
+        """⟨x⟩ = ∂cgf/∂I."""
+        slope: Array = jax.grad(lambda i: jnp.sum(self.cgf(i)))(inputs)
+        return slope
+
+    def variance(self, inputs: Float[Array, "..."]) -> Float[Array, "..."]:
+        """var(x) = ∂²cgf/∂I²."""
+        slope: Array = jax.jvp(self.mean, (inputs,), (jnp.ones_like(inputs),))[1]
+        return slope
+
+    @abstractmethod
+    def mode(self, inputs: Float[Array, "..."]) -> Float[Array, "..."]:
+        """The likeliest configuration under ``inputs``."""
+
+    @abstractmethod
+    def sample(self, key: Key[Array, ""], inputs: Float[Array, "..."]) -> Float[Array, "..."]:
+        """A draw of every unit under ``inputs``."""
+
+    @abstractmethod
+    def contains(self, x: Float[Array, "..."]) -> Bool[Array, "..."]:
+        """Which values lie in the domain, for each unit: ``(..., n[, K]) -> (..., n)``."""
+
+    def states(self) -> Float[Array, "s *k"] | None:
+        """All values one unit can take, or None where there are infinitely many."""
+        return None
+
+    def tails(self) -> Tails | None:
+        """The growth of the energy far out: E(x) → ½γx², as (γ for x → -∞, γ for x → +∞); inf where x cannot go.
+
+        None for units whose values are bounded: they can be normalised whatever their input is.
+        """
+        return None
+
+    @property
+    def n(self) -> int:
+        """Number of units."""
+        return self.bias.shape[-1 - self.one_hot]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of one configuration: ``(n,)``, or ``(n, K)`` for one-hot units."""
+        return self.bias.shape
+
+    def field(self, inputs: Float[Array, "..."]) -> Float[Array, "..."]:
+        """Bias and input together: what multiplies x in ``-E(x) + I·x``."""
+        return inputs + jnp.broadcast_to(self.bias, inputs.shape)
+
+    def scaled(self, beta: Float[Array, ""] | float) -> Self:
+        """The layer at inverse temperature ``beta``: E becomes βE; the reference measure m stays."""
+        return self._map(lambda p: p * beta)
+
+    def at(self, units: Int[Array, " m"]) -> Self:
+        """The layer that holds only the given units (indices past the end repeat the last unit)."""
+        return self._map(lambda p: jnp.take(p, units, axis=0, mode="clip"))
+
+    def _map(self, change: Callable[[Array], Array]) -> Self:
+        parameters, rest = eqx.partition(self, eqx.is_inexact_array)
+        changed: Self = eqx.combine(jax.tree.map(change, parameters), rest)
+        return changed
+
+
+def parameter(value: int | tuple[int, ...] | ArrayLike, name: str = "bias") -> Float[Array, "..."]:
+    """An array of parameters; a number or tuple of whole numbers is a shape, and gives zeros.
+
+    >>> parameter(3).tolist(), parameter([0.5, 1.0]).tolist()
+    ([0.0, 0.0, 0.0], [0.5, 1.0])
+    """
+    if isinstance(value, int | np.integer) and not isinstance(value, bool):
+        value = (int(value),)
+    if isinstance(value, tuple) and all(isinstance(v, int) for v in value):
+        if any(size < 1 for size in value):
+            raise ArgumentError(name, f"a layer of shape {value}", "at least one unit")
+        return jnp.zeros(value)
+    array = jnp.asarray(value)
+    if not jnp.issubdtype(array.dtype, jnp.inexact):
+        array = array.astype(float)
+    require_finite(name, array)
+    return array
+
+
+def positive(value: ArrayLike, shape: tuple[int, ...], dtype: jnp.dtype, name: str) -> Float[Array, "..."]:
+    """One positive parameter per unit, from a number or an array."""
+    array = jnp.broadcast_to(jnp.asarray(value, dtype), shape)
+    require_finite(name, array)
+    if known(array) and bool((array <= 0).any()):
+        raise ArgumentError(name, f"{float(array.min()):g}", "positive values: E grows like ½·precision·x²")
+    return array
+
+
+def require_finite(name: str, array: Array) -> None:
+    """Refuse NaN and infinity, where the values are known (they are not while JAX traces)."""
+    if known(array) and not bool(jnp.isfinite(array).all()):
+        raise ArgumentError(name, "NaN or infinite values", "finite numbers")
+
+
+def known(array: Array) -> bool:
+    """Whether the values can be looked at now, or only stand for values to come (under ``jit`` or ``grad``)."""
+    return not isinstance(array, jax.core.Tracer)
