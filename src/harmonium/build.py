@@ -71,11 +71,11 @@ def boltzmann(
     """
     layers = {"visible": visible} if hidden is None else {"visible": visible, "hidden": hidden}
     couplings: dict[tuple[str, str], Coupling] = {
-        ("visible", "visible"): Within(_weights(visible_weights, visible.shape * 2, None, 0, visible))
+        ("visible", "visible"): Within(_weights(visible_weights, visible.shape * 2, None, 0.0, visible))
     }
     if hidden is not None:
-        couplings["visible", "hidden"] = Dense(_weights(weights, (*visible.shape, *hidden.shape), None, 0, visible))
-        couplings["hidden", "hidden"] = Within(_weights(hidden_weights, hidden.shape * 2, None, 0, hidden))
+        couplings["visible", "hidden"] = Dense(_weights(weights, (*visible.shape, *hidden.shape), None, 0.0, visible))
+        couplings["hidden", "hidden"] = Within(_weights(hidden_weights, hidden.shape * 2, None, 0.0, hidden))
     elif weights is not None or hidden_weights is not None:
         raise ArgumentError("hidden", "no hidden layer but weights for one", "a hidden layer")
     return Machine(layers, couplings)

@@ -5,7 +5,7 @@ layer's width is n, or n·K for one-hot units; weights keep the shapes of the la
 """
 
 from abc import abstractmethod
-from typing import Self, TypeVar
+from typing import TypeVar
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -38,7 +38,7 @@ class Coupling(eqx.Module):
         """The input the left layer receives from the right one."""
 
     @abstractmethod
-    def rescaled(self, left: Float[Array, "..."], right: Float[Array, "..."]) -> Self:
+    def rescaled(self, left: Float[Array, "..."], right: Float[Array, "..."]) -> "Coupling":
         """Every weight times the factors of the two units it joins."""
 
     @abstractmethod
@@ -80,7 +80,7 @@ class Dense(Coupling):
     def backward(self, y: Float[Array, "*batch right"]) -> Float[Array, "*batch left"]:
         return y @ self.matrix().reshape(-1, y.shape[-1]).T
 
-    def rescaled(self, left: Float[Array, "..."], right: Float[Array, "..."]) -> Self:
+    def rescaled(self, left: Float[Array, "..."], right: Float[Array, "..."]) -> "Dense":
         return _with_weights(self, self.weights * _outer(left, right))
 
     def matrix(self) -> Float[Array, "..."]:
@@ -151,7 +151,7 @@ class Within(Pairwise):
         if self.weights.shape != (*left, *left):
             raise ArgumentError("weights", f"shape {self.weights.shape}", f"{(*left, *left)} for a layer of {left}")
 
-    def rescaled(self, left: Float[Array, "..."], right: Float[Array, "..."]) -> Self:
+    def rescaled(self, left: Float[Array, "..."], right: Float[Array, "..."]) -> "Within":
         return _with_weights(self, self.weights * _outer(left, right))
 
     def matrix(self) -> Float[Array, "..."]:
@@ -209,7 +209,7 @@ class Edges(Pairwise):
                 f"one for the layer's shape {left}; for one-hot units use Within with a mask",
             )
 
-    def rescaled(self, left: Float[Array, " n"], right: Float[Array, " n"]) -> Self:
+    def rescaled(self, left: Float[Array, " n"], right: Float[Array, " n"]) -> "Edges":
         return _with_weights(self, self.weights * left[self.edges[:, 0]] * right[self.edges[:, 1]])
 
     def matrix(self) -> Float[Array, "n n"]:

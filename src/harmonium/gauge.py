@@ -13,7 +13,6 @@ gauge in which each such sum is zero makes the weights of Potts machines compara
 """
 
 from collections.abc import Sequence
-from typing import Self
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -31,20 +30,20 @@ class Gauge(eqx.Module):
     scales: tuple[Float[Array, "..."], ...]
 
     @classmethod
-    def plain(cls, machine: Machine) -> Self:
+    def plain(cls, machine: Machine) -> "Gauge":
         """c = 0, s = 1: the variables as they are."""
         zeros = tuple(jnp.zeros_like(unit.bias) for unit in machine.layers)
         return cls(zeros, tuple(zero + 1 for zero in zeros))
 
     @classmethod
-    def centred(cls, machine: Machine, means: Sequence[Float[Array, "..."]]) -> Self:
+    def centred(cls, machine: Machine, means: Sequence[Float[Array, "..."]]) -> "Gauge":
         """c = the given means, s = 1."""
         return cls.standardised(machine, means, cls.plain(machine).scales)
 
     @classmethod
     def standardised(
         cls, machine: Machine, means: Sequence[Float[Array, "..."]], deviations: Sequence[Float[Array, "..."]]
-    ) -> Self:
+    ) -> "Gauge":
         """c = the given means, s = the given standard deviations (of a one-hot unit: one for all its states)."""
         for name, given in (("means", means), ("deviations", deviations)):
             shapes, wanted = [x.shape for x in given], [unit.shape for unit in machine.layers]

@@ -1,7 +1,6 @@
 """A machine: layers joined by couplings. Everything a Boltzmann machine is follows from these two lists."""
 
 from collections.abc import Mapping, Sequence
-from typing import Self
 
 import equinox as eqx
 import jax
@@ -201,7 +200,7 @@ class Machine(eqx.Module):
         given = ((unit, x) for unit, x in zip(self.layers, state, strict=True) if x is not None)
         return next((x.shape[: x.ndim - len(unit.shape)] for unit, x in given), ())
 
-    def statistics(self, state: Known, weights: Float[Array, " batch"] | None = None) -> Self:
+    def statistics(self, state: Known, weights: Float[Array, " batch"] | None = None) -> "Machine":
         r"""⟨-∂E/∂θ⟩ over the batch for every parameter θ, in the shape of the machine: ⟨x⟩ for a bias, ⟨xyᵀ⟩ for W.
 
         Layers that are None enter by their conditional expectation. The gradient of the mean log-likelihood is
@@ -211,14 +210,14 @@ class Machine(eqx.Module):
             size = self._lead(state)[0]
             weights = jnp.full(size, 1 / size, self.layers[0].bias.dtype)
 
-        def negative_mean(machine: Self) -> Scalar:
+        def negative_mean(machine: "Machine") -> Scalar:
             return -jnp.sum(weights * machine.free_energy(state))
 
-        gradient: Self = eqx.filter_grad(negative_mean)(self)
+        gradient: Machine = eqx.filter_grad(negative_mean)(self)
         return gradient
 
-    def scaled(self, beta: ArrayLike) -> Self:
+    def scaled(self, beta: ArrayLike) -> "Machine":
         """The machine at inverse temperature ``beta``: every parameter times β; reference measures stay."""
         parameters, rest = eqx.partition(self, eqx.is_inexact_array)
-        scaled: Self = eqx.combine(jax.tree.map(lambda p: p * beta, parameters), rest)
+        scaled: Machine = eqx.combine(jax.tree.map(lambda p: p * beta, parameters), rest)
         return scaled

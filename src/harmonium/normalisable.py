@@ -9,7 +9,7 @@ strictly copositive (positive on x ≥ 0). A mix: the Gaussian units are first m
 import warnings
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 
 from harmonium.errors import NotNormalisableError
 
@@ -57,7 +57,7 @@ def require_normalisable(left: Vector, right: Vector, couplings: Matrix, names: 
         )
 
 
-def _half_lines(left: Vector, right: Vector, some: Vector) -> tuple[np.ndarray, Vector, Vector]:
+def _half_lines(left: Vector, right: Vector, some: Bool[np.ndarray, " n"]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Each half line a unit can go out on: the unit's index, the sign, γ."""
     sides = [(i, s, g[i]) for i in np.flatnonzero(some) for s, g in ((1.0, right), (-1.0, left)) if np.isfinite(g[i])]
     unit, sign, gamma = zip(*sides, strict=True) if sides else ((), (), ())

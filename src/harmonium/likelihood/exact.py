@@ -97,7 +97,8 @@ def _plan(machine: Machine, state: Known, max_states: int) -> tuple[Split, tuple
     subsets = [s for size in range(len(candidates) + 1) for s in combinations(candidates, size) if separate(s)]
     closed = min(subsets, key=lambda s: cost(layer for layer in candidates if layer not in s))
     listed = tuple(layer for layer in candidates if layer not in closed)
-    grid = tuple(nodes(machine, layer) for layer in listed)
+    # Where the nodes lie does not change the integral, so it is no part of a gradient.
+    grid = tuple(nodes(jax.lax.stop_gradient(machine), layer) for layer in listed)
     count = prod(g.values.shape[1] ** g.values.shape[0] for g in grid)
     if count > max_states:
         sizes = ", ".join(f"{machine.names[layer]!r} of {machine.layers[layer].n} units" for layer in listed)
@@ -158,7 +159,7 @@ def _log_weight(machine: Machine, state: Known, split: Split, grid: tuple[Nodes,
             known[layer] = jnp.broadcast_to(x, (len(index), *x.shape))
         for layer, x in arrays.items():
             known[layer] = x
-        total = jnp.zeros(())
+        total = jnp.zeros((), log_weight.dtype)
         if split.joint:
             total = _joint_normal(machine, split, tuple(known))[2]
             for layer in split.joint:  # at zero their own energy, and all their couplings, vanish

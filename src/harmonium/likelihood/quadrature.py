@@ -34,11 +34,12 @@ def nodes(machine: Machine, layer: int) -> Nodes:
         values = jnp.broadcast_to(states, (unit.n, *states.shape))
         return Nodes(values, jnp.zeros(values.shape[:2], unit.bias.dtype))
     radius, scale = _range(machine, layer)
+    low, high = max(unit.support[0], -radius), min(unit.support[1], radius)
     points, weights = np.polynomial.legendre.leggauss(16)
-    panels = int(np.ceil(radius / scale))
-    edges = np.linspace(0, radius, panels + 1)
-    if not _half_line(unit).any():
-        edges = np.concatenate([-edges[:0:-1], edges])
+    panels = 2 * int(np.ceil((high - low) / scale / 2))
+    edges = np.linspace(low, high, panels + 1)
+    if low < 0 < high:  # a two-sided unit may have a kink at zero
+        edges = np.union1d(edges, 0.0)
     middle, half = (edges[1:] + edges[:-1]) / 2, np.diff(edges) / 2
     grid = (middle[:, None] + half[:, None] * points).ravel()
     log_weights = np.log(half[:, None] * weights).ravel()
@@ -53,42 +54,39 @@ def _range(machine: Machine, layer: int) -> tuple[float, float]:
     )
     couplings = np.asarray(machine.coupling_matrix(range(len(machine.layers))), float)
     bounded = np.isfinite(reach)
-    half_line = np.concatenate([_half_line(unit) for unit in machine.layers])
+    positive = np.concatenate([np.full(unit.bias.size, unit.support[0] >= 0) for unit in machine.layers])
     drive = drive + np.abs(couplings[:, bounded]) @ reach[bounded]
-    # What two units on half lines take from each other when their coupling is negative only helps.
-    pull = np.where(half_line[:, None] & half_line, np.maximum(couplings, 0), np.abs(couplings))
+    # A negative coupling of two units that are never negative only raises the energy.
+    pull = np.where(positive[:, None] & positive, np.maximum(couplings, 0), np.abs(couplings))
     form = (np.diag(least) - pull)[np.ix_(~bounded, ~bounded)]
-    curvature = float(np.linalg.eigvalsh(form).min())
+    curvature = float(np.linalg.eigvalsh(form).min()) if len(form) else 1.0
     if curvature <= 0:
         found = "couplings between continuous layers too strong for a bound on where their mass lies"
         raise ArgumentError("machine", found, "weights small against the precisions")
     total = float(np.linalg.norm(drive[~bounded]))
     radius = (total + np.sqrt(total**2 + 2 * curvature * DEPTH)) / curvature
-    # exp(-E) itself varies on the scale 1/√γ; what another unit adds, on the scale of its spread over its weight.
-    spread = np.where(bounded, reach, 1 / np.sqrt(most))
+    # exp(-E) itself varies on the scale 1/√γ, or one over the largest drive if bounded; what another unit adds, on
+    # the scale of that unit's spread over the weight.
+    own = np.where(bounded, drive + np.abs(couplings[:, ~bounded]).sum(axis=1) * radius, np.sqrt(most))
+    spread = np.where(bounded, reach, 1 / np.sqrt(np.where(bounded, 1, most)))
     start = sum(unit.bias.size for unit in machine.layers[:layer])
     mine = slice(start, start + machine.layers[layer].n)
-    steepness = max(float(np.sqrt(most[mine]).max()), float((np.abs(couplings[mine]) * spread).max()))
-    return radius, 1 / steepness
+    return radius, 1 / max(float(own[mine].max()), float((np.abs(couplings[mine]) * spread).max()), 1 / radius)
 
 
 def _extent(unit: Unit) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """For each entry of a configuration: the largest |x|, the least and the most curvature of E, its slope at 0."""
     size, states, tails = unit.bias.size, unit.states(), unit.tails()
-    if states is not None or tails is None:
-        zero = np.zeros(size)
-        return np.full(size, float(np.abs(np.asarray(states)).max())), zero, zero, zero
-    slope = jax.grad(lambda x: jnp.sum(unit.energy(x)))
-    sides = []
-    for sign, tail in zip((-1, 1), tails, strict=True):
-        gamma = np.asarray(tail, float)
-        linear = np.abs(np.asarray(slope(jnp.full_like(unit.bias, sign))) - sign * gamma)
-        sides.append((gamma, np.where(np.isfinite(gamma), linear, 0)))
-    (left, left_drive), (right, right_drive) = sides
-    most = np.maximum(np.where(np.isinf(left), 0, left), np.where(np.isinf(right), 0, right))
-    return np.full(size, np.inf), np.minimum(left, right), most, np.maximum(left_drive, right_drive)
-
-
-def _half_line(unit: Unit) -> np.ndarray:
-    tails = unit.tails()
-    return np.zeros(unit.bias.size, bool) if tails is None else np.isinf(np.asarray(tails[0]))
+    zero = np.zeros(size)
+    if tails is None:
+        ends = unit.support if states is None else np.asarray(states)
+        slope = np.abs(np.asarray(unit.bias)).ravel()
+        return np.full(size, float(np.abs(ends).max())), zero, zero, slope
+    gradient = jax.grad(lambda x: jnp.sum(unit.energy(x)))
+    drive = zero
+    for sign, gamma in ((-1, np.asarray(tails[0], float)), (1, np.asarray(tails[1], float))):
+        inside = np.isfinite(gamma)
+        linear = np.asarray(gradient(jnp.full_like(unit.bias, sign)), float) - sign * np.where(inside, gamma, 0)
+        drive = np.maximum(drive, np.where(inside, np.abs(linear), 0))
+    most = np.maximum(*(np.where(np.isinf(side), 0, np.asarray(side, float)) for side in tails))
+    return np.full(size, np.inf), np.minimum(*(np.asarray(side, float) for side in tails)), most, drive

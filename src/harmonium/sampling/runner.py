@@ -1,7 +1,7 @@
 """The runner: warm-up, thinning, and a fold over the draws, in one compiled loop, for any kernel and any machine."""
 
-from collections.abc import Sequence
-from typing import Any, Protocol
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -15,13 +15,8 @@ from harmonium.sampling.folds import Fold, Keep
 from harmonium.sampling.gibbs import Clamp
 from harmonium.units.unit import known
 
-
-class Kernel(Protocol):
-    """One step of a Markov chain."""
-
-    def __call__(self, key: Key[Array, ""], machine: Machine, state: State, clamp: Clamp | None) -> tuple[State, Any]:
-        """The next state, and what the step did."""
-        ...
+Kernel = Callable[[Key[Array, ""], Machine, State, Clamp | None], tuple[State, Any]]
+"""One step of a Markov chain: key, machine, state, clamp -> next state, and what the step did."""
 
 
 def sample(

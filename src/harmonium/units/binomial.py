@@ -27,6 +27,10 @@ class Binomial(Unit):
         if self.trials < 1:
             raise ArgumentError("trials", f"{self.trials}", "at least one trial")
 
+    @classmethod
+    def random(cls, key: Key[Array, ""], n: int) -> "Binomial":
+        return cls(jax.random.normal(key, (n,)), trials=4)
+
     def energy(self, x: Float[Array, "*batch n"]) -> Float[Array, "*batch"]:
         log_choose = gammaln(self.trials + 1.0) - gammaln(x + 1) - gammaln(self.trials - x + 1)
         return -(x @ self.bias) - jnp.sum(log_choose, axis=-1)

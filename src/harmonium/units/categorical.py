@@ -26,6 +26,10 @@ class Categorical(Unit):
         if self.bias.ndim != 2 or self.bias.shape[1] < 2:
             raise ArgumentError("bias", f"shape {self.bias.shape}", "(units, states) with at least two states")
 
+    @classmethod
+    def random(cls, key: Key[Array, ""], n: int) -> "Categorical":
+        return cls(jax.random.normal(key, (n, 3)))
+
     def energy(self, x: Float[Array, "*batch n k"]) -> Float[Array, "*batch"]:
         return -jnp.einsum("...nk,nk->...", x, self.bias)
 
@@ -36,8 +40,9 @@ class Categorical(Unit):
         return jax.nn.softmax(self.field(inputs), axis=-1)
 
     def variance(self, inputs: Float[Array, "*batch n k"]) -> Float[Array, "*batch n k"]:
+        # P(k)·P(not k), the latter as a sum, since 1 - P(k) cancels where the unit is nearly certain.
         mean = self.mean(inputs)
-        return mean * (1 - mean)
+        return mean * (mean @ (1 - jnp.eye(self.shape[-1], dtype=mean.dtype)))
 
     def mode(self, inputs: Float[Array, "*batch n k"]) -> Float[Array, "*batch n k"]:
         return jax.nn.one_hot(jnp.argmax(self.field(inputs), axis=-1), self.shape[-1], dtype=inputs.dtype)

@@ -38,6 +38,11 @@ class DualRectified(Unit):
         self.precision_left = positive(precision_left, shape, dtype, "precision_left")
         self.precision_right = positive(precision_right, shape, dtype, "precision_right")
 
+    @classmethod
+    def random(cls, key: Key[Array, ""], n: int) -> "DualRectified":
+        bias, kink, log_left, log_right = jax.random.normal(key, (4, n))
+        return cls(bias, kink, jnp.exp(log_left / 2), jnp.exp(log_right / 2))
+
     def _sides(self, inputs: Array) -> tuple[Array, Array, Array, Array]:
         """t and √γ of the right side, then of the left."""
         kink = jnp.broadcast_to(self.kink, inputs.shape)

@@ -1,6 +1,6 @@
 """Units on the whole real line."""
 
-from typing import ClassVar, Self
+from typing import ClassVar
 
 import jax
 import jax.numpy as jnp
@@ -25,11 +25,16 @@ class Gaussian(Unit):
         self.precision = positive(precision, self.bias.shape, self.bias.dtype, "precision")
 
     @classmethod
-    def from_moments(cls, mean: ArrayLike, variance: ArrayLike) -> Self:
+    def from_moments(cls, mean: ArrayLike, variance: ArrayLike) -> "Gaussian":
         """The layer that has this mean and variance when nothing else acts on it."""
         mean = parameter(mean, "mean")
         precision = 1 / positive(variance, mean.shape, mean.dtype, "variance")
         return cls(mean * precision, precision)
+
+    @classmethod
+    def random(cls, key: Key[Array, ""], n: int) -> "Gaussian":
+        bias, log_precision = jax.random.normal(key, (2, n))
+        return cls(bias, jnp.exp(log_precision / 2))
 
     def energy(self, x: Float[Array, "*batch n"]) -> Float[Array, "*batch"]:
         return (x**2) @ self.precision / 2 - x @ self.bias

@@ -1,7 +1,9 @@
 """Units on the half line x ≥ 0 (rectified linear units with exact conditionals)."""
 
+from math import inf
 from typing import ClassVar
 
+import jax
 import jax.numpy as jnp
 from jaxtyping import Array, ArrayLike, Bool, Float, Key
 
@@ -19,10 +21,16 @@ class Rectified(Unit):
     precision: Float[Array, " n"]
 
     domain: ClassVar[str] = "finite numbers ≥ 0"
+    support: ClassVar[tuple[float, float]] = (0.0, inf)
 
     def __init__(self, bias: int | ArrayLike, precision: ArrayLike = 1.0) -> None:
         self.bias = parameter(bias)
         self.precision = positive(precision, self.bias.shape, self.bias.dtype, "precision")
+
+    @classmethod
+    def random(cls, key: Key[Array, ""], n: int) -> "Rectified":
+        bias, log_precision = jax.random.normal(key, (2, n))
+        return cls(bias, jnp.exp(log_precision / 2))
 
     def _standard(self, inputs: Array) -> tuple[Array, Array]:
         root = jnp.broadcast_to(jnp.sqrt(self.precision), inputs.shape)

@@ -2,7 +2,8 @@
 
 from abc import abstractmethod
 from collections.abc import Callable
-from typing import ClassVar, Self
+from math import inf
+from typing import ClassVar
 
 import equinox as eqx
 import jax
@@ -31,6 +32,12 @@ class Unit(eqx.Module):
 
     one_hot: ClassVar[bool] = False
     domain: ClassVar[str]
+    support: ClassVar[tuple[float, float]] = (-inf, inf)
+
+    @classmethod
+    def random(cls, key: Key[Array, ""], n: int) -> "Unit":
+        """A layer of n units with random parameters of order one, for trials and tests."""
+        return cls(jax.random.normal(key, (n,)))
 
     @abstractmethod
     def energy(self, x: Float[Array, "..."]) -> Float[Array, "..."]:
@@ -63,7 +70,7 @@ class Unit(eqx.Module):
         """Which values lie in the domain, for each unit: ``(..., n[, K]) -> (..., n)``."""
 
     def states(self) -> Float[Array, "s *k"] | None:
-        """All values one unit can take, or None where there are infinitely many."""
+        """All values one unit can take, or None where they fill an interval (``support``)."""
         return None
 
     def tails(self) -> Tails | None:
@@ -87,17 +94,17 @@ class Unit(eqx.Module):
         """Bias and input together: what multiplies x in ``-E(x) + I·x``."""
         return inputs + jnp.broadcast_to(self.bias, inputs.shape)
 
-    def scaled(self, beta: Float[Array, ""] | float) -> Self:
+    def scaled(self, beta: Float[Array, ""] | float) -> "Unit":
         """The layer at inverse temperature ``beta``: E becomes βE; the reference measure m stays."""
         return self._map(lambda p: p * beta)
 
-    def at(self, units: Int[Array, " m"]) -> Self:
+    def at(self, units: Int[Array, " m"]) -> "Unit":
         """The layer that holds only the given units (indices past the end repeat the last unit)."""
         return self._map(lambda p: jnp.take(p, units, axis=0, mode="clip"))
 
-    def _map(self, change: Callable[[Array], Array]) -> Self:
+    def _map(self, change: Callable[[Array], Array]) -> "Unit":
         parameters, rest = eqx.partition(self, eqx.is_inexact_array)
-        changed: Self = eqx.combine(jax.tree.map(change, parameters), rest)
+        changed: Unit = eqx.combine(jax.tree.map(change, parameters), rest)
         return changed
 
 

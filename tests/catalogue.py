@@ -1,0 +1,110 @@
+"""The machines that the laws are shown on: every pair of unit types, and every kind of graph the package knows."""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+import harmonium as hm
+from harmonium.machine import Machine
+from harmonium.units import UNITS, Unit
+
+PAIRS = [(a, b) for a in UNITS for b in UNITS]
+PAIR_NAMES = [f"{a.__name__}-{b.__name__}" for a, b in PAIRS]
+
+
+def continuous(unit: type[Unit]) -> bool:
+    return unit.random(hm.key(0), 1).states() is None
+
+
+def pair(a: type[Unit], b: type[Unit], sizes: tuple[int, int], scale: float = 1.0, seed: int = 0) -> Machine:
+    """An RBM of two unit types with weights of the given scale.
+
+    Where both are unbounded, precisions are raised until the joint quadratic form is diagonally dominant.
+    """
+    keys = jax.random.split(hm.key(seed), 3)
+    left, right = a.random(keys[0], sizes[0]), b.random(keys[1], sizes[1])
+    weights = scale * jax.random.normal(keys[2], (*left.shape, *right.shape))
+    if left.tails() is not None and right.tails() is not None:
+        left = _steeper(left, 1.5 * jnp.abs(weights).sum(axis=1))
+        right = _steeper(right, 1.5 * jnp.abs(weights).sum(axis=0))
+    return hm.rbm(left, right, weights)
+
+
+def _steeper(unit: Unit, by: jax.Array) -> Unit:
+    names = [name for name in ("precision", "precision_left", "precision_right") if hasattr(unit, name)]
+    return eqx.tree_at(lambda u: [getattr(u, n) for n in names], unit, [getattr(unit, n) + by for n in names])
+
+
+def symmetric(key: jax.Array, n: int, k: int | None = None, scale: float = 1.0) -> jax.Array:
+    """Random couplings within a layer: symmetric, zero for a unit with itself."""
+    if k is None:
+        upper = jnp.triu(scale * jax.random.normal(key, (n, n)), 1)
+        return upper + upper.T
+    full = scale * jax.random.normal(key, (n, k, n, k)) * jnp.triu(jnp.ones((n, n)), 1)[:, None, :, None]
+    return full + full.transpose(2, 3, 0, 1)
+
+
+def general() -> Machine:
+    """A Boltzmann machine: visible and hidden units all coupled, also among themselves."""
+    k = jax.random.split(hm.key(1), 5)
+    return hm.boltzmann(
+        hm.Bernoulli(jax.random.normal(k[0], (3,))),
+        hm.Bernoulli(jax.random.normal(k[1], (2,))),
+        visible_weights=symmetric(k[2], 3),
+        hidden_weights=symmetric(k[3], 2),
+        weights=jax.random.normal(k[4], (3, 2)),
+    )
+
+
+def table() -> Machine:
+    """A mixed table: a binary, a categorical and a continuous visible layer, spins hidden."""
+    k = jax.random.split(hm.key(2), 7)
+    visible = [hm.Bernoulli.random(k[0], 1), hm.Categorical.random(k[1], 1), hm.Gaussian.random(k[2], 1)]
+    weights = [0.7 * jax.random.normal(k[3 + i], (*unit.shape, 2)) for i, unit in enumerate(visible)]
+    return hm.rbm(visible, hm.Spin.random(k[6], 2), weights)
+
+
+def torus() -> Machine:
+    return hm.ising(2, 3, coupling=0.4, field=0.1)
+
+
+def deep() -> Machine:
+    k = jax.random.split(hm.key(3), 5)
+    units = [hm.Bernoulli.random(k[i], 2) for i in range(3)]
+    return hm.deep(*units, weights=[jax.random.normal(k[3], (2, 2)), jax.random.normal(k[4], (2, 2))])
+
+
+def potts() -> Machine:
+    k = jax.random.split(hm.key(4), 2)
+    layer = hm.Categorical.random(k[0], 3)
+    return Machine({"sites": layer}, {("sites", "sites"): hm.Within(symmetric(k[1], 3, 3))})
+
+
+def masked() -> Machine:
+    """A chain of spins that reads off a masked matrix, joined to hidden units through a masked one."""
+    k = jax.random.split(hm.key(5), 4)
+    chain = np.eye(3, k=1) + np.eye(3, k=-1) > 0
+    return Machine(
+        {"visible": hm.Spin.random(k[0], 3), "hidden": hm.Binomial(jax.random.normal(k[1], (2,)), 2)},
+        {
+            ("visible", "visible"): hm.Within(symmetric(k[2], 3), chain),
+            ("visible", "hidden"): hm.Dense(jax.random.normal(k[3], (3, 2)), np.array([[1, 0], [1, 1], [0, 1]])),
+        },
+    )
+
+
+def gaussian_field() -> Machine:
+    """Gaussian units coupled among themselves, with a binary layer above."""
+    k = jax.random.split(hm.key(6), 3)
+    return Machine(
+        {"visible": hm.Gaussian(jnp.array([0.3, -0.2, 0.5]), 2.0), "hidden": hm.Bernoulli.random(k[0], 1)},
+        {
+            ("visible", "visible"): hm.Within(symmetric(k[1], 3, scale=0.4)),
+            ("visible", "hidden"): hm.Dense(jax.random.normal(k[2], (3, 1))),
+        },
+    )
+
+
+GRAPHS = {f.__name__: f for f in (general, table, torus, deep, potts, masked, gaussian_field)}
+DISCRETE_GRAPHS = ["general", "torus", "deep", "potts", "masked"]

@@ -1,0 +1,206 @@
+"""Energies, free energies, log Z, conditionals and gradients of every machine, against brute force."""
+
+import itertools
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import oracle
+import pytest
+from catalogue import DISCRETE_GRAPHS, GRAPHS, PAIR_NAMES, PAIRS, continuous, pair
+
+import harmonium as hm
+from harmonium.sampling import gibbs
+
+pytestmark = pytest.mark.usefixtures("float64")
+
+SCALES = [0.01, 1.0, 100.0]
+every_pair = pytest.mark.parametrize("units", PAIRS, ids=PAIR_NAMES)
+every_graph = pytest.mark.parametrize("graph", GRAPHS.values(), ids=GRAPHS)
+every_scale = pytest.mark.parametrize("scale", SCALES)
+
+
+def _pair(units, scale):
+    """Small enough to sum over; of two continuous layers the second has one unit, for the oracle's quadrature."""
+    both = continuous(units[0]) and continuous(units[1])
+    return pair(*units, sizes=(2, 1) if both else (2, 2), scale=scale)
+
+
+def _tolerance(machine):
+    return 1e-12 if all(unit.states() is not None for unit in machine.layers) else 1e-9
+
+
+def _draws(machine, n=4, seed=5):
+    """A few configurations in the domain."""
+    return gibbs.init(hm.key(seed), machine, n)
+
+
+def _close(found, wanted, tolerance):
+    found, wanted = np.asarray(found, np.longdouble), np.asarray(wanted, np.longdouble)
+    np.testing.assert_array_less(np.abs(found - wanted), tolerance * np.maximum(1, np.abs(wanted)) + 1e-300)
+
+
+@every_pair
+@every_scale
+def test_energy_of_a_pair(units, scale):
+    machine = _pair(units, scale)
+    state = _draws(machine)
+    expected = [oracle.energy(machine, [x[i] for x in state]) for i in range(4)]
+    _close(machine.energy(state), expected, _tolerance(machine))
+
+
+@every_graph
+def test_energy_of_a_graph(graph):
+    machine = graph()
+    state = _draws(machine)
+    expected = [oracle.energy(machine, [x[i] for x in state]) for i in range(4)]
+    _close(machine.energy(state), expected, 1e-12)
+
+
+@every_pair
+@every_scale
+def test_log_partition_of_a_pair(units, scale):
+    machine = _pair(units, scale)
+    _close(hm.exact.log_partition(machine), float(oracle.log_partition(machine)), _tolerance(machine))
+
+
+@pytest.mark.parametrize("name", DISCRETE_GRAPHS)
+def test_log_partition_and_moments_of_a_graph(name):
+    """Also ⟨-∂E/∂θ⟩ by the definition: sums of x and of xyᵀ over every configuration."""
+    machine = GRAPHS[name]()
+    states, energies = oracle.joint(machine)
+    log_z = oracle.log_sum_exp(-energies)
+    _close(hm.exact.log_partition(machine), log_z, 1e-12)
+    weights = np.exp(-energies - log_z).astype(float)
+    moments = hm.exact.statistics(machine)
+    for layer in range(len(machine.layers)):
+        mean = sum(w * state[layer] for w, state in zip(weights, states, strict=True))
+        _close(moments.layers[layer].bias, mean, 1e-12)
+    for coupling, moment, (a, b) in zip(machine.couplings, moments.couplings, machine.joins, strict=True):
+        product = sum(w * np.multiply.outer(s[a], s[b]) for w, s in zip(weights, states, strict=True))
+        if isinstance(coupling, hm.Edges):
+            product = product[tuple(np.asarray(coupling.edges).T)]
+        elif a == b:
+            allowed = np.asarray(coupling.mask) if product.ndim == 2 else np.asarray(coupling.mask)[:, None, :, None]
+            product = product * allowed / 2
+        elif coupling.mask is not None:
+            product = product * np.asarray(coupling.mask)
+        _close(moment.weights, product, 1e-12)
+
+
+@every_pair
+@every_scale
+def test_conditionals_and_free_energy_of_a_pair(units, scale):
+    """p(h|v) and p(v|h) by their moments, and F(v) = -log Σ_h exp(-E(v, h)), on either side."""
+    machine = _pair(units, scale)
+    state = _draws(machine)
+    for summed in (0, 1):
+        given = 1 - summed
+        unit = machine.layers[summed]
+        tolerance = 1e-12 if unit.states() is not None else 1e-9
+        known = tuple(x if layer == given else None for layer, x in enumerate(state))
+        inputs = machine.inputs_from_others(known, summed)
+        mean, variance, free = unit.mean(inputs), unit.variance(inputs), machine.free_energy(known)
+        for row in range(len(state[given])):
+            single = [x[row] for x in state]
+            thetas = oracle.field(machine, single, summed, given)
+            moments = [oracle.unit_moments(unit, i, theta) for i, theta in enumerate(thetas)]
+            # An input is a sum, so the moments inherit its rounding: relative to the largest θ, through the slope of
+            # log p, as any float computation of σ(θ) must.
+            slack = tolerance * max(1, float(np.abs(thetas).max()))
+            for i, (_, m, v) in enumerate(moments):
+                wanted_mean, wanted_variance = (np.atleast_1d(np.array(x, float)) for x in (m, v))
+                np.testing.assert_allclose(np.atleast_1d(mean[row, i]), wanted_mean, slack, 1e-300)
+                np.testing.assert_allclose(np.atleast_1d(variance[row, i]), wanted_variance, 10 * slack, 1e-300)
+            expected = oracle.layer_energy(machine.layers[given], np.asarray(single[given], np.longdouble))
+            expected = expected - float(sum(log_z for log_z, _, _ in moments))
+            _close(free[row], expected, tolerance * 10)
+
+
+@every_pair
+def test_free_energy_sums_the_energy(units):
+    """exp(-F(v)) = Σ_h exp(-E(v, h)) with the energy itself, where h can be listed."""
+    machine = _pair(units, 1.0)
+    if machine.layers[1].states() is None:
+        pytest.skip("a continuous hidden layer: shown by the moments of the cgf above")
+    v = _draws(machine)[0]
+    states = [jnp.asarray(h) for h in oracle.configurations(machine.layers[1])]
+    energies = jnp.stack([machine.energy((v, jnp.broadcast_to(h, (len(v), *h.shape)))) for h in states])
+    _close(machine.free_energy((v, None)), -np.logaddexp.reduce(-np.asarray(energies), axis=0), 1e-12)
+
+
+@every_graph
+def test_inputs_are_minus_the_gradient_of_the_coupling_energy(graph):
+    machine = graph()
+    state = _draws(machine)
+    bare = eqx.tree_at(lambda m: [u.bias for u in m.layers], machine, [0 * u.bias for u in machine.layers])
+
+    def coupling_energy(state):
+        own = sum(unit.energy(x) for unit, x in zip(bare.layers, state, strict=True))
+        return jnp.sum(bare.energy(state) - own)
+
+    for layer, gradient in enumerate(jax.grad(coupling_energy)(state)):
+        np.testing.assert_allclose(machine.inputs(state, layer), -gradient, rtol=1e-12, atol=1e-13)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@every_pair
+def test_exact_gradient_of_a_pair(units, dtype):
+    """⟨-∂E/∂θ⟩ in the data minus in the model equals autodiff of the log-likelihood through the enumeration."""
+    _check_gradient(_pair(units, 0.5), dtype)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@every_graph
+def test_exact_gradient_of_a_graph(graph, dtype):
+    _check_gradient(graph(), dtype)
+
+
+def _check_gradient(machine, dtype):
+    machine = jax.tree.map(lambda p: p.astype(dtype) if eqx.is_inexact_array(p) else p, machine)
+    data = tuple(x if layer < machine.n_visible else None for layer, x in enumerate(_draws(machine)))
+    touching = any(data[a] is None and data[b] is None for a, b in machine.joins)
+
+    def log_likelihood(machine):
+        return jnp.mean(hm.exact.log_probability(machine, data))
+
+    by_autodiff = eqx.filter_grad(log_likelihood)(machine)
+    if touching:
+        in_data = eqx.filter_grad(lambda m: -jnp.mean(hm.exact.free_energy(m, data)))(machine)
+    else:
+        in_data = machine.statistics(data)
+    by_moments = jax.tree.map(jnp.subtract, in_data, hm.exact.statistics(machine))
+    tolerance = 1e-10 if dtype == "float64" else 1e-4
+    for a, b in zip(jax.tree.leaves(by_moments), jax.tree.leaves(by_autodiff), strict=True):
+        assert a.dtype == dtype
+        np.testing.assert_allclose(a, b, rtol=tolerance, atol=tolerance)
+
+
+def test_free_energy_with_coupled_hidden_units_by_enumeration():
+    machine = GRAPHS["general"]()
+    v = _draws(machine)[0]
+    hidden = oracle.configurations(machine.layers[1])
+    expected = [-oracle.log_sum_exp([-oracle.energy(machine, (row, h)) for h in hidden]) for row in v]
+    _close(hm.exact.free_energy(machine, (v, None)), expected, 1e-12)
+    with pytest.raises(hm.ArgumentError, match="hidden-hidden left out"):
+        machine.free_energy((v, None))
+
+
+def test_enumeration_in_chunks_covers_every_configuration(monkeypatch):
+    machine = GRAPHS["general"]()
+    expected = hm.exact.log_partition(machine)
+    visible = jnp.asarray(list(itertools.product([0.0, 1.0], repeat=3)))
+    probability = np.exp(hm.exact.log_probability(machine, (visible, None)))
+    assert abs(probability.sum() - 1) < 1e-12
+    from harmonium.likelihood import exact
+
+    jax.clear_caches()
+    monkeypatch.setattr(exact, "CHUNK", 5)  # 32 configurations: the last chunk is short
+    _close(exact.log_partition(machine), expected, 1e-13)
+    jax.clear_caches()
+
+
+def test_too_many_configurations_is_an_error_that_counts_them():
+    with pytest.raises(hm.ArgumentError, match=r"1.1e\+12 configurations of 'hidden' of 40 units"):
+        hm.exact.log_partition(hm.rbm(hm.Bernoulli(40), hm.Bernoulli(40)))
