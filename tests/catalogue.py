@@ -4,13 +4,33 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pytest
 
 import harmonium as hm
 from harmonium.machine import Machine
 from harmonium.units import UNITS, Unit
 
 PAIRS = [(a, b) for a in UNITS for b in UNITS]
-PAIR_NAMES = [f"{a.__name__}-{b.__name__}" for a, b in PAIRS]
+
+
+def _quick(a: type[Unit], b: type[Unit]) -> bool:
+    """Every type on either side of a Bernoulli layer, and with itself."""
+    return a is b or hm.Bernoulli in (a, b)
+
+
+def pairs(*cases: object, quick: tuple[object, ...] = ()) -> pytest.MarkDecorator:
+    """Every pair of unit types, in every case if there are any; what is not quick waits for `make prove`.
+
+    All pairs run in the ``quick`` cases, and the pairs with a Bernoulli layer or of one type run in all.
+    """
+    params = []
+    for a, b in PAIRS:
+        for case in cases or (None,):
+            marks = [] if _quick(a, b) or case in quick else [pytest.mark.prove]
+            values = ((a, b), case) if cases else ((a, b),)
+            name = f"{a.__name__}-{b.__name__}" + (f"-{case}" if cases else "")
+            params.append(pytest.param(*values, marks=marks, id=name))
+    return pytest.mark.parametrize(("units", "case") if cases else ("units",), params)
 
 
 def continuous(unit: type[Unit]) -> bool:

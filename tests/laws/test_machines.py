@@ -8,17 +8,16 @@ import jax.numpy as jnp
 import numpy as np
 import oracle
 import pytest
-from catalogue import DISCRETE_GRAPHS, GRAPHS, PAIR_NAMES, PAIRS, continuous, pair
+from catalogue import DISCRETE_GRAPHS, GRAPHS, continuous, pair, pairs
 
 import harmonium as hm
 from harmonium.sampling import gibbs
 
 pytestmark = pytest.mark.usefixtures("float64")
 
-SCALES = [0.01, 1.0, 100.0]
-every_pair = pytest.mark.parametrize("units", PAIRS, ids=PAIR_NAMES)
+every_pair = pairs()
+every_pair_and_scale = pairs(0.01, 1.0, 100.0, quick=(1.0,))
 every_graph = pytest.mark.parametrize("graph", GRAPHS.values(), ids=GRAPHS)
-every_scale = pytest.mark.parametrize("scale", SCALES)
 
 
 def _pair(units, scale):
@@ -41,10 +40,9 @@ def _close(found, wanted, tolerance):
     np.testing.assert_array_less(np.abs(found - wanted), tolerance * np.maximum(1, np.abs(wanted)) + 1e-300)
 
 
-@every_pair
-@every_scale
-def test_energy_of_a_pair(units, scale):
-    machine = _pair(units, scale)
+@every_pair_and_scale
+def test_energy_of_a_pair(units, case):
+    machine = _pair(units, case)
     state = _draws(machine)
     expected = [oracle.energy(machine, [x[i] for x in state]) for i in range(4)]
     _close(machine.energy(state), expected, _tolerance(machine))
@@ -58,10 +56,9 @@ def test_energy_of_a_graph(graph):
     _close(machine.energy(state), expected, 1e-12)
 
 
-@every_pair
-@every_scale
-def test_log_partition_of_a_pair(units, scale):
-    machine = _pair(units, scale)
+@every_pair_and_scale
+def test_log_partition_of_a_pair(units, case):
+    machine = _pair(units, case)
     _close(hm.exact.log_partition(machine), float(oracle.log_partition(machine)), _tolerance(machine))
 
 
@@ -89,11 +86,10 @@ def test_log_partition_and_moments_of_a_graph(name):
         _close(moment.weights, product, 1e-12)
 
 
-@every_pair
-@every_scale
-def test_conditionals_and_free_energy_of_a_pair(units, scale):
+@every_pair_and_scale
+def test_conditionals_and_free_energy_of_a_pair(units, case):
     """p(h|v) and p(v|h) by their moments, and F(v) = -log Σ_h exp(-E(v, h)), on either side."""
-    machine = _pair(units, scale)
+    machine = _pair(units, case)
     state = _draws(machine)
     for summed in (0, 1):
         given = 1 - summed
@@ -144,11 +140,10 @@ def test_inputs_are_minus_the_gradient_of_the_coupling_energy(graph):
         np.testing.assert_allclose(machine.inputs(state, layer), -gradient, rtol=1e-12, atol=1e-13)
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-@every_pair
-def test_exact_gradient_of_a_pair(units, dtype):
+@pairs("float32", "float64", quick=("float64",))
+def test_exact_gradient_of_a_pair(units, case):
     """⟨-∂E/∂θ⟩ in the data minus in the model equals autodiff of the log-likelihood through the enumeration."""
-    _check_gradient(_pair(units, 0.5), dtype)
+    _check_gradient(_pair(units, 0.5), case)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])

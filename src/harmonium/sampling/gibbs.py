@@ -15,7 +15,7 @@ from harmonium.couplings import Pairwise
 from harmonium.machine import Machine, State
 from harmonium.units import Unit
 
-Clamp = tuple[Bool[Array, "batch n"] | bool, ...]
+Clamp = tuple[Bool[Array, "..."] | bool, ...]
 """What is held fixed, for each layer: True or False for all of it, or a mask with a value for each row and unit."""
 
 

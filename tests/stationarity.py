@@ -1,0 +1,168 @@
+"""Does a sampler leave its distribution invariant? Started from exact draws, any drift in χ² is the sampler's fault.
+
+Chains start at independent exact draws of the enumerated machine and make 1, 4 and 16 sweeps. If the kernel leaves the
+distribution invariant, the chains are still independent exact draws, and their counts over cells are multinomial.
+
+Power. For a drift of total variation δ between the chains' distribution q and the machine's p, Σ (q-p)²/p ≥ 4δ²
+(Cauchy-Schwarz), so the noncentrality of χ² with n draws is at least 4nδ². ``draws_needed`` finds the n for which that
+exceeds the critical value with probability 0.99. Where p itself is known only through exact draws (continuous units,
+binned by the quantiles of a pilot sample), two samples are compared, and each must be twice as large.
+"""
+
+from dataclasses import dataclass
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import oracle
+from scipy import stats
+
+import harmonium as hm
+from harmonium.machine import Machine
+from harmonium.sampling import gibbs, run
+from harmonium.sampling.folds import Fold
+
+SWEEPS = (1, 4, 16)
+BATCH = 2**16
+POWER = 0.99
+
+
+def draws_needed(cells: int, drift: float, false_alarm: float) -> int:
+    """The number of draws with which a drift of this total variation is caught with probability 0.99."""
+    freedom = cells - 1
+    critical = stats.chi2.isf(false_alarm, freedom)
+    low, high = 1.0, 1e5
+    while high - low > 1e-3 * high:
+        middle = (low + high) / 2
+        low, high = (middle, high) if stats.ncx2.sf(critical, freedom, middle) < POWER else (low, middle)
+    return int(np.ceil(high / (4 * drift**2)))
+
+
+class Last(Fold):
+    """Only the last state."""
+
+    def start(self, machine, state, n_draws):
+        return state
+
+    def add(self, total, machine, state, draw):
+        return state
+
+
+@dataclass
+class Cells:
+    """A partition of the configurations: each unit gets a few levels, and a cell is a combination of levels."""
+
+    edges: list[np.ndarray]
+
+    @classmethod
+    def of(cls, columns: np.ndarray, most: int) -> "Cells":
+        """Levels between the distinct values of discrete columns, at quantiles of continuous ones.
+
+        Columns keep three levels while the product of all levels stays within ``most``, then two.
+        """
+        edges = []
+        product = 2 ** columns.shape[1]
+        for column in columns.T:
+            levels = 3 if product * 3 // 2 <= most else 2
+            seen = np.unique(column)
+            if len(seen) <= levels:
+                cut = (seen[1:] + seen[:-1]) / 2
+            elif len(seen) <= 16:  # whole numbers or states: cut between values, near the quantiles
+                wanted = np.quantile(column, np.arange(1, levels) / levels, method="lower")
+                cut = np.unique(np.clip(wanted, seen[0], seen[-2])) + 0.5
+            else:
+                cut = np.quantile(column, np.arange(1, levels) / levels)
+            product = product // 2 * (len(cut) + 1)
+            edges.append(cut)
+        return cls(edges)
+
+    @property
+    def count(self) -> int:
+        return int(np.prod([len(edge) + 1 for edge in self.edges]))
+
+    def counts(self, columns: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
+        index = np.zeros(len(columns), int)
+        for column, edge in zip(columns.T, self.edges, strict=True):
+            index = index * (len(edge) + 1) + np.searchsorted(edge, column)
+        return np.bincount(index, weights, minlength=self.count)
+
+
+def columns(state) -> np.ndarray:
+    """One number a unit: the value, or the state's index."""
+    return np.concatenate([np.asarray(x if x.ndim == 2 else jnp.argmax(x, axis=-1), float) for x in state], axis=1)
+
+
+def check(
+    machine: Machine,
+    *,
+    drift: float,
+    false_alarm: float,
+    clamp_like=None,
+    sweeps=SWEEPS,
+    seed: int = 0,
+    most_cells: int = 36,
+    kernel=gibbs.step,
+) -> dict:
+    """Raise AssertionError if the chains drift; say how many draws and cells were used.
+
+    ``clamp_like`` maps the number of chains to a clamp: then chains start from exact draws, what is clamped keeps its
+    value, and the joint distribution (clamped values included) must still be the machine's.
+    """
+    key = hm.key(seed)
+    pilot = columns(hm.exact.sample(jax.random.fold_in(key, 0), machine, BATCH))
+    cells = Cells.of(pilot, most_cells)
+    # Rare combinations are pooled: a cell wants 10 expected counts for χ² to hold at small false-alarm rates.
+    pooled = cells.counts(pilot) < 20
+    known = all(oracle.discrete(unit) for unit in machine.layers)
+    number = cells.count - int(pooled.sum()) + int(pooled.any())
+    n = draws_needed(number, drift, false_alarm) * (1 if known else 2)
+    batches = -(-n // BATCH)
+    if known:
+        states, energies = oracle.joint(machine)
+        probability = np.exp(-energies - oracle.log_sum_exp(-energies)).astype(float)
+        listed = columns([jnp.asarray(np.stack([s[layer] for s in states])) for layer in range(len(machine.layers))])
+        expected = cells.counts(listed, probability)
+    found = np.zeros((len(sweeps), cells.count))
+    fresh = np.zeros(cells.count)
+    clamp = None if clamp_like is None else clamp_like(BATCH)
+    for batch in range(batches):
+        exact_key, fresh_key, run_key = jax.random.split(jax.random.fold_in(key, batch + 1), 3)
+        state = hm.exact.sample(exact_key, machine, BATCH)
+        if not known:
+            fresh += cells.counts(columns(hm.exact.sample(fresh_key, machine, BATCH)))
+        done = 0
+        for i, sweep in enumerate(sweeps):
+            state, _ = run(
+                run_key, machine, state, Last(), 1, thin=sweep - done, start=done, clamp=clamp, kernel=kernel
+            )
+            done = sweep
+            found[i] += cells.counts(columns(state))
+    total = batches * BATCH
+    for sweep, counts in zip(sweeps, found, strict=True):
+        if known:
+            statistic, freedom = _one_sample(counts, expected * total, pooled)
+        else:
+            statistic, freedom = _two_samples(counts, fresh, pooled)
+        critical = stats.chi2.isf(false_alarm, freedom)
+        assert statistic <= critical, (
+            f"drift after {sweep} sweeps: chi2 {statistic:.1f} > {critical:.1f} ({freedom} df)"
+        )
+    return {"cells": number, "draws": total, "known": known, "largest": statistic, "critical": critical}
+
+
+def _pool(counts, pooled):
+    return np.append(counts[~pooled], counts[pooled].sum()) if pooled.any() else counts
+
+
+def _one_sample(counts, expected, pooled):
+    counts, expected = _pool(counts, pooled), _pool(expected, pooled)
+    impossible = expected < 1e-9
+    assert counts[impossible].sum() == 0, "configurations of probability zero were drawn"
+    kept = ~impossible
+    return ((counts - expected)[kept] ** 2 / expected[kept]).sum(), int(kept.sum()) - 1
+
+
+def _two_samples(counts, fresh, pooled):
+    counts, fresh = _pool(counts, pooled), _pool(fresh, pooled)
+    kept = counts + fresh > 0
+    return ((counts - fresh)[kept] ** 2 / (counts + fresh)[kept]).sum(), int(kept.sum()) - 1
