@@ -5,18 +5,19 @@ from collections.abc import Sequence
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, ArrayLike, Float, Key
+from jaxtyping import Array, Float, Key
 
 from harmonium.couplings import Coupling, Dense, Edges, Within
 from harmonium.errors import ArgumentError
 from harmonium.machine import Machine
 from harmonium.units import Spin, Unit
+from harmonium.units.unit import Values
 
 
 def rbm(
     visible: Unit | Sequence[Unit],
     hidden: Unit,
-    weights: ArrayLike | Sequence[ArrayLike] | None = None,
+    weights: Values | Sequence[Values] | None = None,
     *,
     key: Key[Array, ""] | None = None,
     scale: float = 0.01,
@@ -28,9 +29,9 @@ def rbm(
     """
     layers = [visible] if isinstance(visible, Unit) else list(visible)
     names = ["visible"] if len(layers) == 1 else [f"visible{i + 1}" for i in range(len(layers))]
-    given: list[ArrayLike | None] = [None] * len(layers)
+    given: list[Values | None] = [None] * len(layers)
     if weights is not None:
-        given = [weights] if isinstance(visible, Unit) else list(weights)  # type: ignore[list-item, arg-type]
+        given = [weights] if isinstance(visible, Unit) else list(weights)  # type: ignore[arg-type]
     if len(given) != len(layers):
         raise ArgumentError("weights", f"{len(given)} arrays", f"one for each of {len(layers)} visible layers")
     couplings: dict[tuple[str, str], Coupling] = {
@@ -41,7 +42,7 @@ def rbm(
 
 
 def deep(
-    *layers: Unit, weights: Sequence[ArrayLike] | None = None, key: Key[Array, ""] | None = None, scale: float = 0.01
+    *layers: Unit, weights: Sequence[Values] | None = None, key: Key[Array, ""] | None = None, scale: float = 0.01
 ) -> Machine:
     """A deep Boltzmann machine: each layer joined to the next; ``visible``, then ``hidden1``, ``hidden2``, …"""
     if len(layers) < 2:
@@ -61,9 +62,9 @@ def boltzmann(
     visible: Unit,
     hidden: Unit | None = None,
     *,
-    visible_weights: ArrayLike | None = None,
-    hidden_weights: ArrayLike | None = None,
-    weights: ArrayLike | None = None,
+    visible_weights: Values | None = None,
+    hidden_weights: Values | None = None,
+    weights: Values | None = None,
 ) -> Machine:
     r"""A general Boltzmann machine: E = -vᵀWh - ½vᵀUv - ½hᵀPh - aᵀv - bᵀh, everything joined to everything.
 
@@ -99,7 +100,7 @@ def ising(*shape: int, coupling: float = 1.0, field: float = 0.0, periodic: bool
 
 
 def _weights(
-    given: ArrayLike | None, shape: tuple[int, ...], key: Key[Array, ""] | None, scale: float, like: Unit
+    given: Values | None, shape: tuple[int, ...], key: Key[Array, ""] | None, scale: float, like: Unit
 ) -> Float[Array, "..."]:
     if given is not None:
         return jnp.asarray(given)

@@ -10,11 +10,11 @@ from typing import TypeVar
 import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, ArrayLike, Bool, Float, Int
+from jaxtyping import Array, Bool, Float, Int
 from scipy.sparse import csr_array
 
 from harmonium.errors import ArgumentError
-from harmonium.units.unit import known, parameter
+from harmonium.units.unit import Values, known, parameter
 
 Shape = tuple[int, ...]
 C = TypeVar("C", bound="Coupling")
@@ -57,7 +57,7 @@ class Dense(Coupling):
     weights: Float[Array, "..."]
     mask: Bool[Array, "..."] | None
 
-    def __init__(self, weights: ArrayLike, mask: ArrayLike | None = None) -> None:
+    def __init__(self, weights: Values, mask: Values | None = None) -> None:
         weights = parameter(jnp.asarray(weights), "weights")
         self.mask = None if mask is None else jnp.broadcast_to(jnp.asarray(mask, bool), weights.shape)
         self.weights = weights if self.mask is None else jnp.where(self.mask, weights, 0)
@@ -115,7 +115,7 @@ class Within(Pairwise):
     weights: Float[Array, "..."]
     mask: Bool[Array, "n n"]
 
-    def __init__(self, weights: ArrayLike, mask: ArrayLike | None = None) -> None:
+    def __init__(self, weights: Values, mask: Values | None = None) -> None:
         self.weights = parameter(jnp.asarray(weights), "weights")
         if self.weights.ndim not in (2, 4) or self._swapped().shape != self.weights.shape:
             raise ArgumentError("weights", f"shape {self.weights.shape}", "(n, n), or (n, K, n, K) for one-hot units")
@@ -181,7 +181,7 @@ class Edges(Pairwise):
     nearby: Int[Array, "n d"]
     edge_of: Int[Array, "n d"]
 
-    def __init__(self, edges: ArrayLike, weights: ArrayLike, n: int) -> None:
+    def __init__(self, edges: Values, weights: Values, n: int) -> None:
         pairs = np.asarray(edges)
         if pairs.ndim != 2 or pairs.shape[1] != 2 or not np.issubdtype(pairs.dtype, np.integer):
             raise ArgumentError("edges", f"{pairs.dtype} of shape {pairs.shape}", "whole numbers of shape (edges, 2)")

@@ -85,22 +85,16 @@ def zero_sum(machine: Machine) -> Machine:
 
 
 def _shift(machine: Machine, shifts: Sequence[Array]) -> Machine:
-    changed: Machine = eqx.tree_at(
-        lambda m: [unit.bias for unit in m.layers],
-        machine,
-        [unit.bias + shift for unit, shift in zip(machine.layers, shifts, strict=True)],
-    )
-    return changed
+    return _with_biases(machine, [unit.bias + shift for unit, shift in zip(machine.layers, shifts, strict=True)])
 
 
 def _rescale(machine: Machine, scales: Sequence[Array]) -> Machine:
     joined = zip(machine.couplings, machine.joins, strict=True)
-    changed: Machine = eqx.tree_at(
-        lambda m: ([unit.bias for unit in m.layers], m.couplings),
-        machine,
-        (
-            [unit.bias * scale for unit, scale in zip(machine.layers, scales, strict=True)],
-            tuple(coupling.rescaled(scales[a], scales[b]) for coupling, (a, b) in joined),
-        ),
-    )
+    couplings = tuple(coupling.rescaled(scales[a], scales[b]) for coupling, (a, b) in joined)
+    rescaled: Machine = eqx.tree_at(lambda m: m.couplings, machine, couplings)
+    return _with_biases(rescaled, [unit.bias * scale for unit, scale in zip(machine.layers, scales, strict=True)])
+
+
+def _with_biases(machine: Machine, biases: Sequence[Array]) -> Machine:
+    changed: Machine = eqx.tree_at(lambda m: [unit.bias for unit in m.layers], machine, list(biases))
     return changed

@@ -6,7 +6,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, ArrayLike, Float, Int, Scalar
+from jaxtyping import Array, Float, Int, Scalar
 from scipy.sparse import csr_array
 
 from harmonium.colouring import blocks, colour
@@ -14,7 +14,7 @@ from harmonium.couplings import Coupling, Pairwise
 from harmonium.errors import ArgumentError
 from harmonium.normalisable import require_normalisable
 from harmonium.units import Unit
-from harmonium.units.unit import known
+from harmonium.units.unit import Values, known
 
 State = tuple[Float[Array, "..."], ...]
 """A configuration: one array a layer, ``(batch, *layer.shape)``, in the order of the machine's layers."""
@@ -216,7 +216,7 @@ class Machine(eqx.Module):
         gradient: Machine = eqx.filter_grad(negative_mean)(self)
         return gradient
 
-    def scaled(self, beta: ArrayLike) -> "Machine":
+    def scaled(self, beta: Values) -> "Machine":
         """The machine at inverse temperature ``beta``: every parameter times β; reference measures stay."""
         parameters, rest = eqx.partition(self, eqx.is_inexact_array)
         scaled: Machine = eqx.combine(jax.tree.map(lambda p: p * beta, parameters), rest)

@@ -6,14 +6,14 @@ from typing import Any
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, ArrayLike, Int, Key
+from jaxtyping import Array, Int, Key
 
 from harmonium.errors import ArgumentError
 from harmonium.machine import Machine, State
 from harmonium.sampling import gibbs
 from harmonium.sampling.folds import Fold, Keep
 from harmonium.sampling.gibbs import Clamp
-from harmonium.units.unit import known
+from harmonium.units.unit import Values, known
 
 Kernel = Callable[[Key[Array, ""], Machine, State, Clamp | None], tuple[State, Any]]
 """One step of a Markov chain: key, machine, state, clamp -> next state, and what the step did."""
@@ -27,8 +27,8 @@ def sample(
     *,
     warm_up: int = 100,
     thin: int = 1,
-    initial: Sequence[ArrayLike] | None = None,
-    clamp: Sequence[ArrayLike | bool] | None = None,
+    initial: Sequence[Values] | None = None,
+    clamp: Sequence[Values | bool] | None = None,
 ) -> State:
     """Draws from a machine by block Gibbs sampling: one array a layer, ``(chain, draw, *layer.shape)``.
 
@@ -110,7 +110,7 @@ def _run(
     return state, fold.result(total)
 
 
-def _as_state(machine: Machine, initial: Sequence[ArrayLike], n_chains: int | None) -> State:
+def _as_state(machine: Machine, initial: Sequence[Values], n_chains: int | None) -> State:
     if len(initial) != len(machine.layers):
         raise ArgumentError("initial", f"{len(initial)} arrays", f"one for each of {', '.join(machine.names)}")
     state: list[Array] = []
@@ -125,7 +125,7 @@ def _as_state(machine: Machine, initial: Sequence[ArrayLike], n_chains: int | No
     return tuple(state)
 
 
-def _as_clamp(machine: Machine, clamp: Sequence[ArrayLike | bool], n_chains: int) -> Clamp:
+def _as_clamp(machine: Machine, clamp: Sequence[Values | bool], n_chains: int) -> Clamp:
     if len(clamp) != len(machine.layers):
         raise ArgumentError("clamp", f"{len(clamp)} entries", f"one for each of {', '.join(machine.names)}")
     held: list[Array | bool] = []

@@ -4,10 +4,10 @@ from typing import ClassVar
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, ArrayLike, Bool, Float, Key
+from jaxtyping import Array, Bool, Float, Key
 
 from harmonium.units import truncated_normal
-from harmonium.units.unit import Tails, Unit, parameter, positive
+from harmonium.units.unit import Tails, Unit, Values, parameter, positive
 
 
 class DualRectified(Unit):
@@ -27,10 +27,10 @@ class DualRectified(Unit):
 
     def __init__(
         self,
-        bias: int | ArrayLike,
-        kink: ArrayLike = 0.0,
-        precision_left: ArrayLike = 1.0,
-        precision_right: ArrayLike = 1.0,
+        bias: int | Values,
+        kink: Values = 0.0,
+        precision_left: Values = 1.0,
+        precision_right: Values = 1.0,
     ) -> None:
         self.bias = parameter(bias)
         shape, dtype = self.bias.shape, self.bias.dtype

@@ -4,9 +4,9 @@ from typing import ClassVar
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, ArrayLike, Bool, Float, Key
+from jaxtyping import Array, Bool, Float, Key
 
-from harmonium.units.unit import Tails, Unit, parameter, positive
+from harmonium.units.unit import Tails, Unit, Values, parameter, positive
 
 
 class Gaussian(Unit):
@@ -20,12 +20,12 @@ class Gaussian(Unit):
 
     domain: ClassVar[str] = "finite real numbers"
 
-    def __init__(self, bias: int | ArrayLike, precision: ArrayLike = 1.0) -> None:
+    def __init__(self, bias: int | Values, precision: Values = 1.0) -> None:
         self.bias = parameter(bias)
         self.precision = positive(precision, self.bias.shape, self.bias.dtype, "precision")
 
     @classmethod
-    def from_moments(cls, mean: ArrayLike, variance: ArrayLike) -> "Gaussian":
+    def from_moments(cls, mean: Values, variance: Values) -> "Gaussian":
         """The layer that has this mean and variance when nothing else acts on it."""
         mean = parameter(mean, "mean")
         precision = 1 / positive(variance, mean.shape, mean.dtype, "variance")

@@ -5,10 +5,10 @@ from typing import ClassVar
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, ArrayLike, Bool, Float, Key
+from jaxtyping import Array, Bool, Float, Key
 
 from harmonium.units import truncated_normal
-from harmonium.units.unit import Tails, Unit, parameter, positive
+from harmonium.units.unit import Tails, Unit, Values, parameter, positive
 
 
 class Rectified(Unit):
@@ -23,7 +23,7 @@ class Rectified(Unit):
     domain: ClassVar[str] = "finite numbers ≥ 0"
     support: ClassVar[tuple[float, float]] = (0.0, inf)
 
-    def __init__(self, bias: int | ArrayLike, precision: ArrayLike = 1.0) -> None:
+    def __init__(self, bias: int | Values, precision: Values = 1.0) -> None:
         self.bias = parameter(bias)
         self.precision = positive(precision, self.bias.shape, self.bias.dtype, "precision")
 

@@ -1,9 +1,9 @@
 """What every unit type is: an exponential family, given by its energy and its cumulant generating function."""
 
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from math import inf
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import equinox as eqx
 import jax
@@ -12,6 +12,9 @@ import numpy as np
 from jaxtyping import Array, ArrayLike, Bool, Float, Int, Key
 
 from harmonium.errors import ArgumentError
+
+Values = ArrayLike | Sequence[Any]
+"""Numbers from a user: an array, one number, or nested sequences."""
 
 Tails = tuple[Float[Array, " n"], Float[Array, " n"]]
 
@@ -108,7 +111,7 @@ class Unit(eqx.Module):
         return changed
 
 
-def parameter(value: int | tuple[int, ...] | ArrayLike, name: str = "bias") -> Float[Array, "..."]:
+def parameter(value: int | tuple[int, ...] | Values, name: str = "bias") -> Float[Array, "..."]:
     """An array of parameters; a number or tuple of whole numbers is a shape, and gives zeros.
 
     >>> parameter(3).tolist(), parameter([0.5, 1.0]).tolist()
@@ -127,7 +130,7 @@ def parameter(value: int | tuple[int, ...] | ArrayLike, name: str = "bias") -> F
     return array
 
 
-def positive(value: ArrayLike, shape: tuple[int, ...], dtype: jnp.dtype, name: str) -> Float[Array, "..."]:
+def positive(value: Values, shape: tuple[int, ...], dtype: jnp.dtype, name: str) -> Float[Array, "..."]:
     """One positive parameter per unit, from a number or an array."""
     array = jnp.broadcast_to(jnp.asarray(value, dtype), shape)
     require_finite(name, array)

@@ -1,0 +1,226 @@
+"""Plant bugs one at a time in a copy of the package, and show that the tests catch every one.
+
+    python tests/planted_bugs.py [name …]
+
+Each bug is an edit of the source and the tests that must fail for it; they run on the edited copy. Exits with 1 if a
+bug goes unnoticed, if its edit no longer applies, or if the tests fail without any bug.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).parents[1]
+
+
+class Bug(NamedTuple):
+    """``old`` becomes ``new`` in ``file``; then one of the tests selected by ``tests`` must fail."""
+
+    file: str
+    old: str
+    new: str
+    tests: str
+
+
+MACHINES, STATIONARITY = "tests/laws/test_machines.py", "tests/laws/test_stationarity.py"
+
+BUGS = {
+    "hidden bias ignored": Bug(
+        "units/bernoulli.py",
+        "return jax.nn.softplus(self.field(inputs))",
+        "return jax.nn.softplus(inputs)",
+        f"{MACHINES} -k free_energy",
+    ),
+    "hidden bias ignored in sampling": Bug(
+        "units/bernoulli.py",
+        "return (uniform < self.mean(inputs))",
+        "return (uniform < jax.nn.sigmoid(inputs))",
+        f"{STATIONARITY} -k Bernoulli-Bernoulli",
+    ),
+    "last unit never updated": Bug(
+        "sampling/gibbs.py",
+        "x = _unless(mask, x, unit.sample(layer_key, inputs))",
+        "x = _unless(mask.at[:, -1].set(True), x, unit.sample(layer_key, inputs))",
+        "tests/sampling/test_runner.py tests/laws/test_stationarity.py",
+    ),
+    "last unit of a coupled layer never updated": Bug(
+        "sampling/gibbs.py",
+        'return x.at[:, units].set(new, mode="drop"), None',
+        'return x.at[:, units].set(jnp.where(units[None] == x.shape[1] - 1, old, new), mode="drop"), None',
+        "tests/sampling/test_runner.py tests/laws/test_stationarity.py",
+    ),
+    "mean used for a sample": Bug(
+        "units/bernoulli.py",
+        "return (uniform < self.mean(inputs)).astype(inputs.dtype)",
+        "return self.mean(inputs)",
+        "tests/laws/test_units.py -k Bernoulli",
+    ),
+    "Gaussian mean used for a sample": Bug(
+        "units/gaussian.py",
+        "return self.mean(inputs) + noise * jnp.sqrt(self.variance(inputs))",
+        "return self.mean(inputs)",
+        "tests/laws/test_units.py -k Gaussian",
+    ),
+    "one key used for v and h": Bug(
+        "sampling/gibbs.py",
+        "layer_key = jax.random.fold_in(key, layer)",
+        "layer_key = key",
+        f"{STATIONARITY} -k Bernoulli-Bernoulli",
+    ),
+    "β on one side only": Bug(
+        "sampling/gibbs.py",
+        "inputs = beta * machine.inputs_from_others(state, layer)",
+        "inputs = (beta if layer else 1.0) * machine.inputs_from_others(state, layer)",
+        "tests/sampling/test_runner.py -k tempering",
+    ),
+    "Gaussian σ for σ²": Bug(
+        "units/gaussian.py",
+        "return jnp.broadcast_to(1 / self.precision, inputs.shape)",
+        "return jnp.broadcast_to(1 / jnp.sqrt(self.precision), inputs.shape)",
+        "tests/laws/test_units.py -k Gaussian",
+    ),
+    "Gaussian σ² for σ in sampling": Bug(
+        "units/gaussian.py",
+        "noise * jnp.sqrt(self.variance(inputs))",
+        "noise * self.variance(inputs)",
+        f"{STATIONARITY} -k Gaussian-Bernoulli",
+    ),
+    "spin input off by 2": Bug(
+        "units/spin.py",
+        "uniform < jax.nn.sigmoid(2 * self.field(inputs))",
+        "uniform < jax.nn.sigmoid(self.field(inputs))",
+        f"{STATIONARITY} -k Spin",
+    ),
+    "softmax over the wrong axis": Bug(
+        "units/categorical.py",
+        "return jax.nn.softmax(self.field(inputs), axis=-1)",
+        "return jax.nn.softmax(self.field(inputs), axis=-2)",
+        "tests/laws/test_units.py -k Categorical",
+    ),
+    "pairs within a layer counted twice": Bug(
+        "machine.py",
+        "* y, axis=-1) / (2 if a == b else 1)",
+        "* y, axis=-1)",
+        f"{MACHINES} -k graph",
+    ),
+    "pairs within a layer counted twice in the inputs": Bug(
+        "couplings.py",
+        "return jnp.where(self._spread(self.mask), (self.weights + self._swapped()) / 2, 0)",
+        "return jnp.where(self._spread(self.mask), self.weights + self._swapped(), 0)",
+        "tests/laws/test_reference_cases.py",
+    ),
+    "stale values used inside a colour block": Bug(
+        "sampling/gibbs.py",
+        "flat = within.inputs_to(units, x.reshape(len(x), -1))",
+        "flat = within.inputs_to(units, stale.reshape(len(x), -1))",
+        f"{STATIONARITY} -k graph",
+    ),
+    "coupled units given one colour": Bug(
+        "colouring.py",
+        "colours[node] = next(c for c in range(n) if c not in taken)",
+        "colours[node] = 0 * len(taken)",
+        f"{STATIONARITY} -k graph",
+    ),
+    "uniforms of 8 bits": Bug(
+        "units/bernoulli.py",
+        "return (uniform < self.mean(inputs))",
+        "return (jnp.floor(uniform * 256) / 256 < self.mean(inputs))",
+        "tests/laws/test_units.py -k Bernoulli",
+    ),
+    "clamp ignored on one row": Bug(
+        "sampling/gibbs.py",
+        "mask = jnp.zeros(x.shape[:2], bool) if held is False else held",
+        "mask = jnp.zeros(x.shape[:2], bool) if held is False else held.at[0].set(False)",
+        "tests/sampling/test_runner.py -k clamped",
+    ),
+    "base measure of the Binomial forgotten": Bug(
+        "units/binomial.py",
+        "return -(x @ self.bias) - jnp.sum(log_choose, axis=-1)",
+        "return -(x @ self.bias) - 0 * jnp.sum(log_choose, axis=-1)",
+        "tests/laws/test_units.py -k Binomial",
+    ),
+    "draws of the far tail cut off": Bug(
+        "units/truncated_normal.py",
+        "jax.lax.fori_loop(0, 3, newton, start)",
+        "jax.lax.fori_loop(0, 0, newton, start)",
+        "tests/laws/test_units.py -k Rectified",
+    ),
+    "last chunk of the enumeration dropped": Bug(
+        "likelihood/exact.py",
+        "jnp.arange(0, count, size)",
+        "jnp.arange(0, max(count - size, 1), size)",
+        f"{MACHINES} -k chunks",
+    ),
+    "centring shifts the biases the wrong way": Bug(
+        "gauge.py",
+        "return _shift(plain, [-plain.inputs(",
+        "return _shift(plain, [plain.inputs(",
+        "tests/test_gauge.py",
+    ),
+}
+
+EXTRA_EDITS = {
+    "stale values used inside a colour block": (
+        "    def update(x: Array, group: tuple[Array, Array]) -> tuple[Array, None]:\n",
+        "    stale = x\n\n    def update(x: Array, group: tuple[Array, Array]) -> tuple[Array, None]:\n",
+    )
+}
+
+
+def _test(copy: Path, tests: str) -> tuple[int, str]:
+    """Run the selected tests on the copy: the exit code of pytest, and the first failure it named."""
+    environment = os.environ | {"PYTHONPATH": str(copy / "src"), "PYTHONDONTWRITEBYTECODE": "1"}
+    options, chosen = [], tests.split(" -k ")
+    selection = chosen[0].split(" ")
+    if len(chosen) == 2:
+        options = ["-k", chosen[1]]
+    command = [sys.executable, "-m", "pytest", "-q", "-x", "--no-header", "--tb=line", *selection, *options]
+    done = subprocess.run(command, cwd=copy, env=environment, capture_output=True, text=True, check=False)
+    failures = [line for line in done.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
+    return done.returncode, failures[0].split(" - ")[0] if failures else done.stdout[-300:]
+
+
+def main(names: list[str]) -> int:
+    chosen = {name: BUGS[name] for name in names} if names else BUGS
+    missed = 0
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder)
+        for part in ("src", "tests", "docs", "examples", "README.md", "pyproject.toml"):
+            source = ROOT / part
+            (shutil.copytree if source.is_dir() else shutil.copy)(source, copy / part)
+        for tests in sorted({bug.tests for bug in chosen.values()}):
+            code, said = _test(copy, tests)
+            if code != 0:
+                print(f"the tests fail with no bug planted: pytest {tests}\n{said}")
+                return 1
+        print(f"no bug planted: all {len({bug.tests for bug in chosen.values()})} selections of tests pass", flush=True)
+        for name, bug in chosen.items():
+            path = copy / "src" / "harmonium" / bug.file
+            healthy = path.read_text()
+            broken = healthy.replace(bug.old, bug.new)
+            if name in EXTRA_EDITS:
+                broken = broken.replace(*EXTRA_EDITS[name])
+            if broken == healthy:
+                print(f"NOT APPLIED  {name}: {bug.file} has changed", flush=True)
+                missed += 1
+                continue
+            path.write_text(broken)
+            begun = time.perf_counter()
+            code, said = _test(copy, bug.tests)
+            path.write_text(healthy)
+            caught = code == 1
+            missed += not caught
+            print(
+                f"{'caught' if caught else 'MISSED':7}{time.perf_counter() - begun:5.0f} s  {name}: {said}", flush=True
+            )
+    print(f"{len(chosen) - missed} of {len(chosen)} planted bugs caught")
+    return int(missed > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
