@@ -11,6 +11,7 @@ binned by the quantiles of a pilot sample), two samples are compared, and each m
 
 from dataclasses import dataclass
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -102,11 +103,14 @@ def check(
     seed: int = 0,
     most_cells: int = 36,
     kernel=gibbs.step,
+    anywhere: bool = False,
 ) -> dict:
     """Raise AssertionError if the chains drift; say how many draws and cells were used.
 
     ``clamp_like`` maps the number of chains to a clamp: then chains start from exact draws, what is clamped keeps its
-    value, and the joint distribution (clamped values included) must still be the machine's.
+    value, and the joint distribution (clamped values included) must still be the machine's. With ``anywhere`` all
+    chains start at one arbitrary configuration instead: a kernel that never moves some unit is invariant, but does not
+    arrive.
     """
     key = hm.key(seed)
     pilot = columns(hm.exact.sample(jax.random.fold_in(key, 0), machine, BATCH))
@@ -128,6 +132,8 @@ def check(
     for batch in range(batches):
         exact_key, fresh_key, run_key = jax.random.split(jax.random.fold_in(key, batch + 1), 3)
         state = hm.exact.sample(exact_key, machine, BATCH)
+        if anywhere:
+            state = tuple(jnp.broadcast_to(x[:1], x.shape) for x in gibbs.init(hm.key(1), machine, BATCH))
         if not known:
             fresh += cells.counts(columns(hm.exact.sample(fresh_key, machine, BATCH)))
         done = 0
@@ -148,6 +154,30 @@ def check(
             f"drift after {sweep} sweeps: chi2 {statistic:.1f} > {critical:.1f} ({freedom} df)"
         )
     return {"cells": number, "draws": total, "known": known, "largest": statistic, "critical": critical}
+
+
+def check_exact_draws(machine: Machine, *, batches: int, false_alarm: float, seed: int = 3) -> None:
+    """Raise AssertionError unless the mean of every sufficient statistic over exact draws is the exact one.
+
+    This ties the exact draws, and with them the two-sample tests above, to the enumeration: Student's t over
+    sub-batches of 1,024 draws. The statistics of a Gaussian unit are x and -½x²: its variance is tested too.
+    """
+
+    @eqx.filter_jit
+    def means(state):
+        parts = tuple(x.reshape(BATCH // 1024, 1024, *x.shape[1:]) for x in state)
+        return jax.vmap(machine.statistics)(parts)
+
+    keys = [jax.random.fold_in(hm.key(seed), batch) for batch in range(batches)]
+    rows = [jax.tree.leaves(means(hm.exact.sample(key, machine, BATCH))) for key in keys]
+    found = [np.concatenate([np.asarray(leaf, float) for leaf in leaves]) for leaves in zip(*rows, strict=True)]
+    exact = jax.tree.leaves(hm.exact.statistics(machine))
+    comparisons = sum(leaf.size for leaf in exact)
+    for sample, wanted in zip(found, exact, strict=True):
+        error = sample.std(axis=0, ddof=1) / np.sqrt(len(sample)) + 1e-6
+        worst = float(np.max(np.abs(sample.mean(axis=0) - np.asarray(wanted)) / error))
+        critical = stats.t.isf(false_alarm / comparisons / 2, len(sample) - 1)
+        assert worst <= critical, f"exact draws off by {worst:.1f} standard errors (critical {critical:.1f})"
 
 
 def _pool(counts, pooled):

@@ -199,3 +199,11 @@ def test_enumeration_in_chunks_covers_every_configuration(monkeypatch):
 def test_too_many_configurations_is_an_error_that_counts_them():
     with pytest.raises(hm.ArgumentError, match=r"1.1e\+12 configurations of 'hidden' of 40 units"):
         hm.exact.log_partition(hm.rbm(hm.Bernoulli(40), hm.Bernoulli(40)))
+
+
+def test_exact_answers_inside_jit_and_the_reason_where_not():
+    machine = GRAPHS["general"]()
+    inside = eqx.filter_jit(hm.exact.log_partition)(machine)
+    _close(inside, hm.exact.log_partition(machine), 1e-13)
+    with pytest.raises(hm.ArgumentError, match="quadrature lays its nodes"):
+        eqx.filter_jit(hm.exact.log_partition)(pair(hm.Rectified, hm.Rectified, (1, 1)))

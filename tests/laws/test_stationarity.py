@@ -7,11 +7,12 @@ The false-alarm rate over all tests here together is below 1e-6 (a Bonferroni bo
 import jax.numpy as jnp
 import pytest
 from catalogue import GRAPHS, PAIRS, pair, pairs
-from stationarity import check, draws_needed
+from stationarity import check, check_exact_draws, draws_needed
 
 import harmonium as hm
+from harmonium.units import UNITS
 
-FAMILY = 1e-6 / (3 * 2 * (len(PAIRS) + 2 * len(GRAPHS)))
+FAMILY = 1e-6 / (2 * 3 * 2 * (len(PAIRS) + 2 * len(GRAPHS)))  # sweep counts, powers and starts
 CHEAP, FULL = 0.02, 0.003
 strengths = pytest.mark.parametrize("drift", [CHEAP, pytest.param(FULL, marks=pytest.mark.prove)])
 
@@ -48,6 +49,34 @@ def test_clamped_gibbs_on_a_graph(graph, drift):
         return tuple(masks)
 
     check(machine, drift=drift, false_alarm=FAMILY, most_cells=96, clamp_like=clamp)
+
+
+@pytest.mark.parametrize("graph", GRAPHS.values(), ids=GRAPHS)
+def test_chains_started_anywhere_arrive_on_a_graph(graph):
+    check(graph(), drift=CHEAP, false_alarm=FAMILY, most_cells=96, anywhere=True, sweeps=(64,))
+
+
+@pytest.mark.parametrize("unit", UNITS, ids=lambda unit: unit.__name__)
+def test_chains_started_anywhere_arrive_on_a_pair(unit):
+    """64 sweeps of these weakly coupled pairs leave less than 0.001 of the start."""
+    machine = pair(unit, hm.Bernoulli, sizes=(2, 2), scale=0.4)
+    check(machine, drift=CHEAP, false_alarm=FAMILY, anywhere=True, sweeps=(64,))
+
+
+@pairs()
+def test_exact_draws_are_exact_on_a_pair(units):
+    check_exact_draws(pair(*units, sizes=(2, 2), scale=0.7), batches=1, false_alarm=FAMILY)
+
+
+@pytest.mark.prove
+@pytest.mark.parametrize("units", PAIRS, ids=lambda units: "-".join(u.__name__ for u in units))
+def test_exact_draws_are_exact_on_a_pair_at_full_power(units):
+    check_exact_draws(pair(*units, sizes=(2, 2), scale=0.7), batches=64, false_alarm=FAMILY)
+
+
+@pytest.mark.parametrize("graph", GRAPHS.values(), ids=GRAPHS)
+def test_exact_draws_are_exact_on_a_graph(graph):
+    check_exact_draws(graph(), batches=1, false_alarm=FAMILY)
 
 
 def test_power_is_as_stated():

@@ -8,7 +8,7 @@ quadrature nodes of unbounded ones. The cost is the number of configurations of 
 
 from collections.abc import Callable, Iterable
 from itertools import combinations
-from math import prod
+from math import log, prod
 from typing import NamedTuple, TypeVar
 
 import equinox as eqx
@@ -100,7 +100,7 @@ def _plan(machine: Machine, state: Known, max_states: int) -> tuple[Split, tuple
     # Where the nodes lie does not change the integral, so it is no part of a gradient.
     grid = tuple(nodes(jax.lax.stop_gradient(machine), layer) for layer in listed)
     count = prod(g.values.shape[1] ** g.values.shape[0] for g in grid)
-    if count > max_states:
+    if count > min(max_states, 2**31 - 1):  # places in the list are 32-bit numbers
         sizes = ", ".join(f"{machine.names[layer]!r} of {machine.layers[layer].n} units" for layer in listed)
         raise ArgumentError(
             "machine",
@@ -112,7 +112,7 @@ def _plan(machine: Machine, state: Known, max_states: int) -> tuple[Split, tuple
 
 def _log_count(machine: Machine, layer: int) -> float:
     states = machine.layers[layer].states()
-    return 0.0 if states is None else machine.layers[layer].n * float(jnp.log(len(states)))
+    return 0.0 if states is None else machine.layers[layer].n * log(len(states))
 
 
 def _configurations(

@@ -15,6 +15,7 @@ from jaxtyping import Array, Float
 from harmonium.errors import ArgumentError
 from harmonium.machine import Machine
 from harmonium.units import Unit
+from harmonium.units.unit import known
 
 DEPTH = 80.0
 
@@ -33,6 +34,8 @@ def nodes(machine: Machine, layer: int) -> Nodes:
     if states is not None:
         values = jnp.broadcast_to(states, (unit.n, *states.shape))
         return Nodes(values, jnp.zeros(values.shape[:2], unit.bias.dtype))
+    if not known(unit.bias):
+        raise ArgumentError("machine", "parameters that JAX traces", "known ones: quadrature lays its nodes by them")
     radius, scale = _range(machine, layer)
     low, high = max(unit.support[0], -radius), min(unit.support[1], radius)
     points, weights = np.polynomial.legendre.leggauss(16)
