@@ -34,12 +34,20 @@ def init(key: Key[Array, ""], machine: Machine, n_chains: int) -> State:
 
 
 def step(
-    key: Key[Array, ""], machine: Machine, state: State, clamp: Clamp | None = None, beta: Scalar | float = 1.0
+    key: Key[Array, ""],
+    machine: Machine,
+    state: State,
+    clamp: Clamp | None = None,
+    beta: Scalar | float = 1.0,
+    order: tuple[int, ...] | None = None,
 ) -> tuple[State, Info]:
-    """One sweep over all layers at inverse temperature ``beta``; it leaves p(x)^β (given what is clamped) invariant."""
+    """One sweep over all layers at inverse temperature ``beta``; it leaves p(x)^β (given what is clamped) invariant.
+
+    ``order`` replaces the machine's: hidden layers first, so that a sweep from data starts by looking at the data.
+    """
     before = state
     clamp = clamp or (False,) * len(machine.layers)
-    for layer in machine.order:
+    for layer in machine.order if order is None else order:
         held = clamp[layer]
         if held is True:
             continue

@@ -1,0 +1,10 @@
+"""Data as rows of real numbers: read and checked once, given out as weighted batches of one shape."""
+
+from harmonium.data.batches import Batches
+from harmonium.data.numeric import ArgumentTypeError
+from harmonium.data.prefetch import prefetch
+from harmonium.data.rows import Rows, read
+from harmonium.data.summary import Summary
+from harmonium.data.weights import check_weights
+
+__all__ = ["ArgumentTypeError", "Batches", "Rows", "Summary", "check_weights", "prefetch", "read"]

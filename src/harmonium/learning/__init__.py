@@ -1,0 +1,8 @@
+"""What to climb: objectives, whose gradient is a positive phase less a negative one."""
+
+from harmonium.learning.contrastive import Contrastive, Persistent
+from harmonium.learning.exact import Exact
+from harmonium.learning.likelihood import Likelihood, Negative
+from harmonium.learning.penalties import Penalties
+
+__all__ = ["Contrastive", "Exact", "Likelihood", "Negative", "Penalties", "Persistent"]

@@ -1,0 +1,127 @@
+r"""The gradient of the log-likelihood, ⟨-∂E/∂θ⟩ in the data minus ⟨-∂E/∂θ⟩ in the model, one batch at a time.
+
+A batch is rows ``x`` with weights ``w`` of mean one over all the data; the last batch of an epoch is padded with rows
+of weight zero. Both phases are divided by the weight B of a full batch: with s = Σw/B, a step climbs
+
+    (1/B) Σᵢ wᵢ ⟨-∂E/∂θ⟩_{h|xᵢ} - s ⟨-∂E/∂θ⟩_model - s ∂penalty/∂θ,
+
+so that a short batch is a short step in the same direction on average, and never a different formula.
+"""
+
+from abc import abstractmethod
+from typing import NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, Key, PyTree
+
+from harmonium.gauge import Gauge
+from harmonium.learning.penalties import Penalties
+from harmonium.machine import Known, Machine, State
+from harmonium.sampling import gibbs
+
+
+class Batch(NamedTuple):
+    """Values of the visible layers, the weight of each row, and the weight of a full batch."""
+
+    visible: tuple[Float[Array, "..."], ...]
+    weights: Float[Array, " batch"]
+    full: Float[Array, ""] | float
+
+
+class Negative(eqx.Module):
+    """A negative phase: how ⟨-∂E/∂θ⟩ in the model is estimated, and what it carries from step to step."""
+
+    @abstractmethod
+    def init(self, key: Key[Array, ""], machine: Machine) -> PyTree:
+        """What the phase carries: its chains, or nothing."""
+
+    @abstractmethod
+    def step(self, key: Key[Array, ""], machine: Machine, chains: PyTree, batch: Batch) -> tuple[Machine, PyTree]:
+        """The mean statistics in the model, in the machine's shape, and what to carry on."""
+
+
+class Likelihood(eqx.Module):
+    """Maximum likelihood with an exact positive phase: ``init`` and ``step``, all that the training loop knows.
+
+    With ``centred`` the gradient is taken in variables centred on the running means of data and model, where it does
+    not depend on which value of a unit is called zero (Melchior, Fischer & Wiskott 2016). ``gauge_rate`` is the weight
+    of a step in those running means.
+    """
+
+    negative: Negative
+    penalties: Penalties = Penalties()
+    centred: bool = eqx.field(default=True, static=True)
+    gauge_rate: float = eqx.field(default=0.01, static=True)
+
+    def init(self, key: Key[Array, ""], machine: Machine, means: State) -> PyTree:
+        """Chains, and the gauge centred on ``means`` (of the visible layers in the data; hidden means follow)."""
+        given: Known = tuple(m[None] for m in means) + (None,) * (len(machine.layers) - machine.n_visible)
+        filled = tuple(x[0] for x in expectations(machine, given))
+        return self.negative.init(key, machine), Gauge.centred(machine, filled)
+
+    def step(self, key: Key[Array, ""], machine: Machine, state: PyTree, batch: Batch) -> tuple[Machine, PyTree]:
+        """The direction of ascent in this objective's variables, and the next state."""
+        chains, gauge = state
+        data: Known = batch.visible + (None,) * (len(machine.layers) - machine.n_visible)
+        share = jnp.sum(batch.weights) / batch.full
+        positive = machine.statistics(data, batch.weights / batch.full)
+        negative, chains = self.negative.step(key, machine, chains, batch)
+        penalty = self.penalties.gradient(machine, data, batch.weights)
+        gradient = jax.tree.map(lambda p, n, q: p - share * (n + q), positive, negative, penalty)
+        if self.centred:
+            gauge = self._followed(gauge, positive, negative, share)
+        return gradient, (chains, gauge)
+
+    def enter(self, machine: Machine, gradient: Machine, state: PyTree) -> Machine:
+        """The gradient with respect to the parameters in centred variables: the transpose of ``leave``."""
+        if not self.centred:
+            return gradient
+        transposed: Machine = jax.vjp(lambda p: self._leave(machine, p, state), gradient)[1](gradient)[0]
+        return transposed
+
+    def leave(self, machine: Machine, update: Machine, state: PyTree) -> Machine:
+        """A step of the parameters in centred variables, as a step of the plain ones."""
+        return self._leave(machine, update, state) if self.centred else update
+
+    def _leave(self, machine: Machine, update: Machine, state: PyTree) -> Machine:
+        _, gauge = state
+        rest = eqx.filter(machine, eqx.is_inexact_array, inverse=True)
+        plain: Machine = eqx.filter(gauge.leave(eqx.combine(update, rest)), eqx.is_inexact_array)
+        return plain
+
+    def _followed(self, gauge: Gauge, positive: Machine, negative: Machine, share: Array) -> Gauge:
+        """The gauge moved towards the mean of data and model: the statistic of a bias is the unit's mean."""
+        moved = []
+        for offset, data, model in zip(gauge.offsets, positive.layers, negative.layers, strict=True):
+            towards = (data.bias + share * model.bias) / 2
+            moved.append(offset + self.gauge_rate * (towards - share * offset))
+        return Gauge(tuple(moved), gauge.scales)
+
+
+def expectations(machine: Machine, known: Known) -> State:
+    """The configuration with every layer that is None replaced by its conditional mean, given those that are not."""
+    return tuple(
+        machine.layers[layer].mean(machine.inputs_from_others(known, layer)) if x is None else x
+        for layer, x in enumerate(known)
+    )
+
+
+def marginalised(machine: Machine, state: State) -> Known:
+    """The state with hidden layers left out if their sum has a closed form: the same mean, with less noise."""
+    hidden = range(machine.n_visible, len(machine.layers))
+    touching = any(a in hidden and b in hidden for a, b in machine.joins)
+    return state if touching else tuple(None if layer in hidden else x for layer, x in enumerate(state))
+
+
+def sweeps(
+    key: Key[Array, ""], machine: Machine, state: State, n_gibbs: int, order: tuple[int, ...] | None = None
+) -> State:
+    """``n_gibbs`` Gibbs sweeps."""
+
+    def sweep(t: Array, state: State) -> State:
+        return gibbs.step(jax.random.fold_in(key, t), machine, state, order=order)[0]
+
+    swept: State = jax.lax.fori_loop(0, n_gibbs, sweep, state)
+    return swept
