@@ -87,4 +87,5 @@ def _relative(sample_weight: Any, rows: Rows) -> Float[np.ndarray, " rows"]:
     """Weights over their mean; their sum stays finite however large they are."""
     weights = check_weights(sample_weight, rows.n_rows)
     shares: Float[np.ndarray, " rows"] = weights / weights.max()
-    return (shares / shares.mean()).astype(rows.dtype)
+    relative: Float[np.ndarray, " rows"] = (shares / shares.mean()).astype(rows.dtype)
+    return relative
