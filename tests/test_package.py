@@ -109,6 +109,8 @@ def test_the_gaussian_mean_is_learned():
 
 
 def test_the_heart_is_within_its_size():
-    rooms = ("*.py", "units/*.py", "sampling/*.py")
-    files = [path for room in rooms for path in (ROOT / "src" / "harmonium").glob(room)]
+    """Units to sampling: what a person must read to know what a machine is and how it is sampled."""
+    source = ROOT / "src" / "harmonium"
+    machines = ("machine", "couplings", "colouring", "normalisable", "build", "gauge")
+    files = [*source.glob("units/*.py"), *source.glob("sampling/*.py"), *(source / f"{m}.py" for m in machines)]
     assert sum(len(path.read_text().splitlines()) for path in files) <= 2000

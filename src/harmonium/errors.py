@@ -11,3 +11,16 @@ class ArgumentError(ValueError):
 
 class NotNormalisableError(ValueError):
     """Σ exp(-E), or the integral in its place, is infinite: the energy defines no distribution."""
+
+
+class DivergenceError(ArithmeticError):
+    """A run left the numbers that make sense. ``step`` is the update that did it; ``state`` is the one before it."""
+
+    def __init__(self, step: int, found: str, state: object) -> None:
+        super().__init__(
+            f"training diverged in update {step}: found {found}. "
+            "The state before it was kept. Try a smaller learning_rate, or a penalty on the weights (l2)."
+        )
+        self.step = step
+        self.found = found
+        self.state = state

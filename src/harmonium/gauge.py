@@ -21,6 +21,7 @@ from jaxtyping import Array, Float
 from harmonium.couplings import Coupling
 from harmonium.errors import ArgumentError
 from harmonium.machine import Machine
+from harmonium.units import Gaussian
 
 
 class Gauge(eqx.Module):
@@ -60,6 +61,27 @@ class Gauge(eqx.Module):
         """The plain parameters of a machine given in these variables; the inverse of ``enter``."""
         plain = _rescale(machine, [1 / s for s in self.scales])
         return _shift(plain, [-plain.inputs(self.offsets, layer) for layer in range(len(plain.layers))])
+
+
+def moved(machine: Machine, layer: int, offset: Float[Array, " n"], scale: Float[Array, " n"]) -> Machine:
+    """The machine of the same configurations with offset + scale·x in place of x in one Gaussian layer.
+
+    Its log density is that of the machine less Σ log(scale).
+    """
+    unit = machine.layers[layer]
+    if not isinstance(unit, Gaussian):
+        raise ArgumentError(
+            "layer", f"units of type {type(unit).__name__}", "a Gaussian layer: others have a fixed origin"
+        )
+    ones = [jnp.ones_like(other.bias) for other in machine.layers]
+    ones[layer] = 1 / scale
+    joined = zip(machine.couplings, machine.joins, strict=True)
+    couplings = tuple(coupling.rescaled(ones[a], ones[b]) for coupling, (a, b) in joined)
+    layers = (*machine.layers[:layer], unit.moved(offset, scale), *machine.layers[layer + 1 :])
+    changed: Machine = eqx.tree_at(lambda m: (m.layers, m.couplings), machine, (layers, couplings))
+    zeros = tuple(jnp.zeros_like(other.bias) for other in machine.layers)
+    origin = (*zeros[:layer], offset, *zeros[layer + 1 :])
+    return _shift(changed, [-changed.inputs(origin, place) for place in range(len(layers))])
 
 
 def zero_sum(machine: Machine) -> Machine:

@@ -3,6 +3,7 @@
 from harmonium.learning.contrastive import Contrastive, Persistent
 from harmonium.learning.exact import Exact
 from harmonium.learning.likelihood import Likelihood, Negative
+from harmonium.learning.objective import Batch, Objective
 from harmonium.learning.penalties import Penalties
 
-__all__ = ["Contrastive", "Exact", "Likelihood", "Negative", "Penalties", "Persistent"]
+__all__ = ["Batch", "Contrastive", "Exact", "Likelihood", "Negative", "Objective", "Penalties", "Persistent"]

@@ -4,7 +4,8 @@ import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Key, PyTree
 
-from harmonium.learning.likelihood import Batch, Negative, marginalised, sweeps
+from harmonium.learning.likelihood import Negative, marginalised, sweeps
+from harmonium.learning.objective import Batch
 from harmonium.machine import Machine
 from harmonium.sampling import gibbs
 

@@ -3,7 +3,8 @@
 import equinox as eqx
 from jaxtyping import Array, Key, PyTree
 
-from harmonium.learning.likelihood import Batch, Negative
+from harmonium.learning.likelihood import Negative
+from harmonium.learning.objective import Batch
 from harmonium.likelihood import exact
 from harmonium.machine import Machine
 

@@ -9,25 +9,18 @@ so that a short batch is a short step in the same direction on average, and neve
 """
 
 from abc import abstractmethod
-from typing import NamedTuple
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float, Key, PyTree
+from jaxtyping import Array, Key, PyTree, Scalar
 
 from harmonium.gauge import Gauge
+from harmonium.learning import positive
+from harmonium.learning.objective import Batch, Objective
 from harmonium.learning.penalties import Penalties
 from harmonium.machine import Known, Machine, State
 from harmonium.sampling import gibbs
-
-
-class Batch(NamedTuple):
-    """Values of the visible layers, the weight of each row, and the weight of a full batch."""
-
-    visible: tuple[Float[Array, "..."], ...]
-    weights: Float[Array, " batch"]
-    full: Float[Array, ""] | float
 
 
 class Negative(eqx.Module):
@@ -42,8 +35,8 @@ class Negative(eqx.Module):
         """The mean statistics in the model, in the machine's shape, and what to carry on."""
 
 
-class Likelihood(eqx.Module):
-    """Maximum likelihood with an exact positive phase: ``init`` and ``step``, all that the training loop knows.
+class Likelihood(Objective[Machine]):
+    """Maximum likelihood with an exact positive phase.
 
     With ``centred`` the gradient is taken in variables centred on the running means of data and model, where it does
     not depend on which value of a unit is called zero (Melchior, Fischer & Wiskott 2016). ``gauge_rate`` is the weight
@@ -62,20 +55,21 @@ class Likelihood(eqx.Module):
         return self.negative.init(key, machine), Gauge.centred(machine, filled)
 
     def step(self, key: Key[Array, ""], machine: Machine, state: PyTree, batch: Batch) -> tuple[Machine, PyTree]:
-        """The direction of ascent in this objective's variables, and the next state."""
+        """The gradient with respect to the plain parameters, and the next state."""
         chains, gauge = state
         data: Known = batch.visible + (None,) * (len(machine.layers) - machine.n_visible)
         share = jnp.sum(batch.weights) / batch.full
-        positive = machine.statistics(data, batch.weights / batch.full)
-        negative, chains = self.negative.step(key, machine, chains, batch)
+        in_data = machine.statistics(data, batch.weights / batch.full)
+        in_model, chains = self.negative.step(key, machine, chains, batch)
         penalty = self.penalties.gradient(machine, data, batch.weights)
-        gradient = jax.tree.map(lambda p, n, q: p - share * (n + q), positive, negative, penalty)
+        gradient = jax.tree.map(lambda p, n, q: p - share * (n + q), in_data, in_model, penalty)
         if self.centred:
-            gauge = self._followed(gauge, positive, negative, share)
+            gauge = self._followed(gauge, in_data, in_model, share)
         return gradient, (chains, gauge)
 
     def enter(self, machine: Machine, gradient: Machine, state: PyTree) -> Machine:
         """The gradient with respect to the parameters in centred variables: the transpose of ``leave``."""
+        gradient = positive.enter(machine, gradient)
         if not self.centred:
             return gradient
         transposed: Machine = jax.vjp(lambda p: self._leave(machine, p, state), gradient)[1](gradient)[0]
@@ -83,7 +77,17 @@ class Likelihood(eqx.Module):
 
     def leave(self, machine: Machine, update: Machine, state: PyTree) -> Machine:
         """A step of the parameters in centred variables, as a step of the plain ones."""
-        return self._leave(machine, update, state) if self.centred else update
+        return positive.leave(machine, self._leave(machine, update, state) if self.centred else update)
+
+    def magnitudes(self, machine: Machine, batch: Batch) -> dict[str, Scalar]:
+        """The largest input that each hidden layer receives from the batch; of a machine without, each visible one."""
+        known: Known = batch.visible + (None,) * (len(machine.layers) - machine.n_visible)
+        hidden = range(machine.n_visible, len(machine.layers))
+        if hidden:
+            inputs = {layer: machine.inputs_from_others(known, layer) for layer in hidden}
+        else:
+            inputs = {layer: machine.inputs(batch.visible, layer) for layer in range(machine.n_visible)}
+        return {f"the inputs of layer {machine.names[layer]!r}": jnp.max(jnp.abs(x)) for layer, x in inputs.items()}
 
     def _leave(self, machine: Machine, update: Machine, state: PyTree) -> Machine:
         _, gauge = state
@@ -91,10 +95,10 @@ class Likelihood(eqx.Module):
         plain: Machine = eqx.filter(gauge.leave(eqx.combine(update, rest)), eqx.is_inexact_array)
         return plain
 
-    def _followed(self, gauge: Gauge, positive: Machine, negative: Machine, share: Array) -> Gauge:
+    def _followed(self, gauge: Gauge, in_data: Machine, in_model: Machine, share: Array) -> Gauge:
         """The gauge moved towards the mean of data and model: the statistic of a bias is the unit's mean."""
         moved = []
-        for offset, data, model in zip(gauge.offsets, positive.layers, negative.layers, strict=True):
+        for offset, data, model in zip(gauge.offsets, in_data.layers, in_model.layers, strict=True):
             towards = (data.bias + share * model.bias) / 2
             moved.append(offset + self.gauge_rate * (towards - share * offset))
         return Gauge(tuple(moved), gauge.scales)

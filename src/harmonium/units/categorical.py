@@ -47,6 +47,10 @@ class Categorical(Unit):
     def mode(self, inputs: Float[Array, "*batch n k"]) -> Float[Array, "*batch n k"]:
         return jax.nn.one_hot(jnp.argmax(self.field(inputs), axis=-1), self.shape[-1], dtype=inputs.dtype)
 
+    def with_mean(self, mean: Float[Array, "n k"]) -> "Categorical":
+        log = jnp.log(mean)
+        return Categorical(log - log.mean(axis=-1, keepdims=True))
+
     def sample(self, key: Key[Array, ""], inputs: Float[Array, "*batch n k"]) -> Float[Array, "*batch n k"]:
         # By the inverse of the cumulative distribution: one uniform a unit, where Gumbel noise needs K.
         cumulative = jnp.cumsum(self.mean(inputs), axis=-1)

@@ -24,6 +24,7 @@ class DualRectified(Unit):
     precision_right: Float[Array, " n"]
 
     domain: ClassVar[str] = "finite real numbers"
+    positive: ClassVar[tuple[str, ...]] = ("precision_left", "precision_right")
 
     def __init__(
         self,

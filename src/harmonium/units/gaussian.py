@@ -19,6 +19,7 @@ class Gaussian(Unit):
     precision: Float[Array, " n"]
 
     domain: ClassVar[str] = "finite real numbers"
+    positive: ClassVar[tuple[str, ...]] = ("precision",)
 
     def __init__(self, bias: int | Values, precision: Values = 1.0) -> None:
         self.bias = parameter(bias)
@@ -30,6 +31,11 @@ class Gaussian(Unit):
         mean = parameter(mean, "mean")
         precision = 1 / positive(variance, mean.shape, mean.dtype, "variance")
         return cls(mean * precision, precision)
+
+    def moved(self, offset: Values, scale: Values) -> "Gaussian":
+        """The layer of offset + scale·x."""
+        precision = self.precision / jnp.asarray(scale, self.bias.dtype) ** 2
+        return Gaussian(self.bias / jnp.asarray(scale, self.bias.dtype) + precision * jnp.asarray(offset), precision)
 
     @classmethod
     def random(cls, key: Key[Array, ""], n: int) -> "Gaussian":

@@ -22,6 +22,7 @@ class Rectified(Unit):
 
     domain: ClassVar[str] = "finite numbers ≥ 0"
     support: ClassVar[tuple[float, float]] = (0.0, inf)
+    positive: ClassVar[tuple[str, ...]] = ("precision",)
 
     def __init__(self, bias: int | Values, precision: Values = 1.0) -> None:
         self.bias = parameter(bias)

@@ -36,6 +36,8 @@ class Unit(eqx.Module):
     one_hot: ClassVar[bool] = False
     domain: ClassVar[str]
     support: ClassVar[tuple[float, float]] = (-inf, inf)
+    positive: ClassVar[tuple[str, ...]] = ()
+    """The parameters that must stay positive; the others are free."""
 
     @classmethod
     def random(cls, key: Key[Array, ""], n: int) -> "Unit":
@@ -105,10 +107,48 @@ class Unit(eqx.Module):
         """The layer that holds only the given units (indices past the end repeat the last unit)."""
         return self._map(lambda p: jnp.take(p, units, axis=0, mode="clip"))
 
+    def neutral(self) -> "Unit":
+        """The layer of this type and shape with every free parameter 0 and every positive one 1."""
+
+        def value(path: tuple[Any, ...], p: Array) -> Array:
+            return jnp.full_like(p, path[-1].name in self.positive)
+
+        parameters, rest = eqx.partition(self, eqx.is_inexact_array)
+        neutral: Unit = eqx.combine(jax.tree_util.tree_map_with_path(value, parameters), rest)
+        return neutral
+
+    def with_mean(self, mean: Float[Array, "n *k"]) -> "Unit":
+        """The layer whose units have this mean when nothing acts on them: only the biases change.
+
+        By bisection, for ⟨x⟩ = ∂cgf/∂b grows with b. Biases are kept within ±2²⁰.
+        """
+        changed: Unit = eqx.tree_at(lambda u: u.bias, self, _bias_of_mean(self, mean))
+        return changed
+
     def _map(self, change: Callable[[Array], Array]) -> "Unit":
         parameters, rest = eqx.partition(self, eqx.is_inexact_array)
         changed: Unit = eqx.combine(jax.tree.map(change, parameters), rest)
         return changed
+
+
+@eqx.filter_jit
+def _bias_of_mean(unit: Unit, mean: Array) -> Array:
+    def at(bias: Array) -> Array:
+        return unit.mean(bias - unit.bias)
+
+    def widen(_: Array, width: Array) -> Array:
+        return jnp.where((at(-width) > mean) | (at(width) < mean), 2 * width, width)
+
+    def halve(_: Array, ends: tuple[Array, Array]) -> tuple[Array, Array]:
+        low, high = ends
+        middle = (low + high) / 2
+        below = at(middle) < mean
+        return jnp.where(below, middle, low), jnp.where(below, high, middle)
+
+    width = jax.lax.fori_loop(0, 20, widen, jnp.ones_like(unit.bias))
+    low, high = jax.lax.fori_loop(0, 60, halve, (-width, width))
+    bias: Array = (low + high) / 2
+    return bias
 
 
 def parameter(value: int | tuple[int, ...] | Values, name: str = "bias") -> Float[Array, "..."]:

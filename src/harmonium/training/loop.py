@@ -1,0 +1,170 @@
+"""The loop: chunks of steps, each one compiled call; between them is the place for all that looks on."""
+
+from collections.abc import Callable, Iterator
+from typing import Any, Generic, TypeVar
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Float, Int, Key
+
+from harmonium.data import Batches, prefetch
+from harmonium.errors import DivergenceError
+from harmonium.learning.objective import Batch, Objective
+from harmonium.training import state as states
+from harmonium.training.optimisers import Optimiser
+from harmonium.training.state import State, parameters
+
+LIMIT = 1e6
+"""Beyond this size an input or a bias has diverged: e^-10⁶ is zero in every arithmetic."""
+
+CHUNK_BYTES = 2**25
+CHUNK_WORK = 2**31
+"""Multiplications in a chunk: roughly a quarter of a second on two cores."""
+
+Model = TypeVar("Model", bound=eqx.Module)
+Visible = tuple[Float[Array, "..."], ...]
+
+
+class Run(eqx.Module, Generic[Model]):
+    """What stays the same from the first step to the last.
+
+    ``encode`` turns rows into values of the visible layers, inside the compiled step; ``emphasis`` is the η of the
+    average of the parameters, or None for no average.
+    """
+
+    objective: Objective[Model]
+    optimiser: Optimiser
+    encode: Callable[[Float[Array, "batch columns"]], Visible]
+    emphasis: float | None = eqx.field(default=4.0, static=True)
+
+    def start(self, key: Key[Array, ""], model: Model, means: Visible) -> State[Model]:
+        """The state before the first step; ``means`` are those of the visible layers in the data."""
+        carried = self.objective.init(jax.random.fold_in(key, -1), model, means)
+        return states.start(model, self.optimiser.init(parameters(model)), carried, key, self.emphasis is not None)
+
+
+class Chunk(eqx.Module):
+    """Some steps' rows and weights, and the number of steps that count: the shape stays, the number may be smaller."""
+
+    rows: Float[Array, "steps batch columns"]
+    weights: Float[Array, "steps batch"]
+    full: Float[Array, ""]
+    n: Int[Array, ""]
+
+
+def update(run: Run[Model], state: State[Model], batch: Batch) -> State[Model]:
+    """One step."""
+    model, key = state.model, jax.random.fold_in(state.key, state.step)
+    gradient, carried = run.objective.step(key, model, state.objective, batch)
+    gradient = run.objective.enter(model, gradient, carried)
+    extra: dict[str, Any] = {}
+    if run.optimiser.searches:
+
+        def loss(p: Model) -> Array:
+            return -run.objective.value(eqx.combine(p, model), batch)
+
+        extra = {"value": loss(parameters(model)), "grad": jax.tree.map(lambda g: -g, gradient), "value_fn": loss}
+    step, optimiser = run.optimiser.step(gradient, state.optimiser, parameters(model), state.step, **extra)
+    model = eqx.apply_updates(model, run.objective.leave(model, step, carried))
+    average = state.average
+    if average is not None and run.emphasis is not None:
+        average = states.averaged(average, model, state.step, run.emphasis)
+    return State(model, average, optimiser, carried, state.key, state.step + 1)
+
+
+@eqx.filter_jit
+def advance(run: Run[Model], state: State[Model], chunk: Chunk) -> tuple[State[Model], Int[Array, ""], Bool[Array, ""]]:
+    """The state after the steps of a chunk, how many of them were made, and whether the model they left is sound.
+
+    Each step looks at the model it starts from; if that is out of bounds, it is the last.
+    """
+    moving, fixed = eqx.partition(state, eqx.is_array)
+
+    def goes_on(carry: tuple[Array, Array, Any]) -> Bool[Array, ""]:
+        i, sound, _ = carry
+        return sound & (i < chunk.n)
+
+    def step(carry: tuple[Array, Array, Any]) -> tuple[Array, Array, Any]:
+        i, _, moving = carry
+        state = eqx.combine(moving, fixed)
+        batch = Batch(run.encode(chunk.rows[i]), chunk.weights[i], chunk.full)
+        sizes = run.objective.magnitudes(state.model, batch)
+        sound = jnp.all(jnp.stack(list(sizes.values())) < LIMIT)
+        return i + 1, sound, eqx.filter(update(run, state, batch), eqx.is_array)
+
+    begin = (jnp.zeros((), jnp.int32), jnp.ones((), bool), moving)
+    i, sound, moving = jax.lax.while_loop(goes_on, step, begin)
+    state = eqx.combine(moving, fixed)
+    finite = [jnp.all(jnp.isfinite(leaf)) for leaf in jax.tree.leaves(parameters(state.model))]
+    return state, i, sound & jnp.all(jnp.stack(finite))
+
+
+def chunks(
+    run: Run[Model], state: State[Model], batches: Batches, until: int, size: int, every: int | None = None
+) -> Iterator[State[Model]]:
+    """The states at the ends of chunks of at most ``size`` steps, up to step ``until``; also at multiples of ``every``.
+
+    Raises ``DivergenceError`` with the last state that was sound.
+    """
+    step = int(state.step)
+    ends = []
+    while step < until:
+        end = min(step + size, until, until if every is None else (step // every + 1) * every)
+        ends.append((step, end))
+        step = end
+
+    def made() -> Iterator[Chunk]:
+        for first, end in ends:
+            yield _chunk(batches, first, end - first, size)
+
+    for chunk in prefetch(made()):
+        after, n, sound = advance(run, state, chunk)
+        if not sound:
+            raise _diverged(run, state, chunk, int(n))
+        state = after
+        yield state
+
+
+def chunk_size(batch: int, columns: int, model: eqx.Module) -> int:
+    """Steps in a chunk: as many as fill ``CHUNK_WORK`` or ``CHUNK_BYTES``; a function of shapes alone."""
+    learned = sum(leaf.size for leaf in jax.tree.leaves(parameters(model)))
+    return int(np.clip(min(CHUNK_WORK // (batch * learned), CHUNK_BYTES // (4 * batch * columns)), 1, 1000))
+
+
+def _chunk(batches: Batches, first: int, n: int, size: int) -> Chunk:
+    rows, weights = batches.chunk(first, n)
+    if n < size:
+        filled = np.zeros((size, *rows.shape[1:]), rows.dtype)
+        filled[:n] = rows
+        rows, given = filled, weights
+        weights = np.zeros((size, given.shape[1]), given.dtype)
+        weights[:n] = given
+    full = jnp.asarray(batches.batch_size, rows.dtype)
+    return Chunk(jnp.asarray(rows), jnp.asarray(weights), full, jnp.asarray(n, jnp.int32))
+
+
+def _diverged(run: Run[Model], state: State[Model], chunk: Chunk, n: int) -> DivergenceError:
+    """The error for a chunk that went wrong in step n, counted from 1: made again up to there, to see what did."""
+
+    def again(steps: int) -> State[Model]:
+        part = eqx.tree_at(lambda c: c.n, chunk, jnp.asarray(max(steps, 0), jnp.int32))
+        return advance(run, state, part)[0]
+
+    # A step that finds the model out of bounds is one too late; the last step of a chunk is found out at its end.
+    whole = bool(advance(run, state, eqx.tree_at(lambda c: c.n, chunk, jnp.asarray(n - 1, jnp.int32)))[2])
+    bad = n if whole else n - 1
+    after = again(bad)
+    batch = Batch(run.encode(chunk.rows[bad - 1]), chunk.weights[bad - 1], chunk.full)
+    found = [
+        f"NaN or infinity in {jax.tree_util.keystr(path).lstrip('.')}"
+        for path, leaf in jax.tree_util.tree_leaves_with_path(parameters(after.model))
+        if not bool(jnp.isfinite(leaf).all())
+    ]
+    found += [
+        f"{name} at {float(size):.3g}, beyond {LIMIT:g}"
+        for name, size in run.objective.magnitudes(after.model, batch).items()
+        if not bool(size < LIMIT)
+    ]
+    return DivergenceError(int(state.step) + bad, "; ".join(found), again(bad - 1))
