@@ -30,19 +30,25 @@ Visible = tuple[Float[Array, "..."], ...]
 class Run(eqx.Module, Generic[Model]):
     """What stays the same from the first step to the last.
 
-    ``encode`` turns rows into values of the visible layers, inside the compiled step; ``emphasis`` is the η of the
-    average of the parameters, or None for no average.
+    ``encode`` turns rows into values of the visible layers, inside the compiled step; it has a key of its own for rows
+    that are themselves distributions. ``emphasis`` is the η of the average of the parameters, or None for no average.
     """
 
     objective: Objective[Model]
     optimiser: Optimiser
-    encode: Callable[[Float[Array, "batch columns"]], Visible]
+    encode: Callable[[Key[Array, ""], Float[Array, "batch columns"]], Visible]
     emphasis: float | None = eqx.field(default=4.0, static=True)
 
     def start(self, key: Key[Array, ""], model: Model, means: Visible) -> State[Model]:
         """The state before the first step; ``means`` are those of the visible layers in the data."""
-        carried = self.objective.init(jax.random.fold_in(key, -1), model, means)
+        first, key = jax.random.split(key)
+        carried = self.objective.init(first, model, means)
         return states.start(model, self.optimiser.init(parameters(model)), carried, key, self.emphasis is not None)
+
+    def batch(self, state: State[Model], chunk: "Chunk", i: Int[Array, ""]) -> Batch:
+        """Step i of a chunk, as the objective sees it."""
+        key = jax.random.fold_in(jax.random.fold_in(state.key, state.step), 1)
+        return Batch(self.encode(key, chunk.rows[i]), chunk.weights[i], chunk.full)
 
 
 class Chunk(eqx.Module):
@@ -56,7 +62,7 @@ class Chunk(eqx.Module):
 
 def update(run: Run[Model], state: State[Model], batch: Batch) -> State[Model]:
     """One step."""
-    model, key = state.model, jax.random.fold_in(state.key, state.step)
+    model, key = state.model, jax.random.fold_in(jax.random.fold_in(state.key, state.step), 0)
     gradient, carried = run.objective.step(key, model, state.objective, batch)
     gradient = run.objective.enter(model, gradient, carried)
     extra: dict[str, Any] = {}
@@ -89,7 +95,7 @@ def advance(run: Run[Model], state: State[Model], chunk: Chunk) -> tuple[State[M
     def step(carry: tuple[Array, Array, Any]) -> tuple[Array, Array, Any]:
         i, _, moving = carry
         state = eqx.combine(moving, fixed)
-        batch = Batch(run.encode(chunk.rows[i]), chunk.weights[i], chunk.full)
+        batch = run.batch(state, chunk, i)
         sizes = run.objective.magnitudes(state.model, batch)
         sound = jnp.all(jnp.stack(list(sizes.values())) < LIMIT)
         return i + 1, sound, eqx.filter(update(run, state, batch), eqx.is_array)
@@ -156,7 +162,7 @@ def _diverged(run: Run[Model], state: State[Model], chunk: Chunk, n: int) -> Div
     whole = bool(advance(run, state, eqx.tree_at(lambda c: c.n, chunk, jnp.asarray(n - 1, jnp.int32)))[2])
     bad = n if whole else n - 1
     after = again(bad)
-    batch = Batch(run.encode(chunk.rows[bad - 1]), chunk.weights[bad - 1], chunk.full)
+    batch = run.batch(after, chunk, jnp.asarray(bad - 1))
     found = [
         f"NaN or infinity in {jax.tree_util.keystr(path).lstrip('.')}"
         for path, leaf in jax.tree_util.tree_leaves_with_path(parameters(after.model))
