@@ -78,7 +78,7 @@ SETS = {
     ),
 }
 
-RBM_FILE = "rbm_cd25_500/rbm_cd25_500.npz"  # no URL: the original is a MATLAB object that nothing but MATLAB opens
+RBM_FILE = "rbm_cd25_500/rbm_cd25_500.npz"  # no URL: the original is an opaque MATLAB object
 RBM_ARRAYS = {  # shape, and digest of the bytes in float32
     "W": ((784, 500), "f9ff53085e0113decf5cd9ecd7b66fe6b99c22b038260eef2bdbc4d9943161a3"),
     "vbias": ((784,), "14f3b4814df4ffccab87956a14db63ee1a8d22e104f257d242297a9117a70782"),

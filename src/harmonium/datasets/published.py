@@ -48,9 +48,7 @@ def load(name: str) -> Splits:
         _download(name, file)
     arrays = _read(file, remedy)
     try:
-        if (
-            "X_packed" in arrays
-        ):  # ocr_letters: all the letters, in the order of words, and which of them are to train on
+        if name == "ocr_letters":  # the copy has all letters in the order of the words, and a mask of those to train on
             train = arrays["X_packed"][np.unpackbits(arrays["nade_train_rows"]).astype(bool)]
             splits = [train, arrays["nade_valid"], arrays["nade_test"]]
         else:
@@ -69,7 +67,7 @@ def published_rbm() -> PublishedRBM:
     """The RBM "CD25(500)" of Salakhutdinov & Murray (ICML 2008), 784 × 500, trained on ``binarized_mnist``.
 
     Published with log Z = 451.28, and a mean log-likelihood of -86.34 nats on the test rows. Only a folder of copies
-    has it: nothing but MATLAB opens the original.
+    has it: the original is an opaque MATLAB object.
     """
     file, remedy = _located(RBM_FILE)
     arrays = _read(file, remedy)
