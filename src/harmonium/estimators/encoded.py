@@ -12,12 +12,12 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from harmonium.likelihood.annealed import base_machine
 from jaxtyping import Array, Float, Key
 
 from harmonium.data import Encoding, Rows, Standardised
 from harmonium.gauge import moved
 from harmonium.likelihood import pseudo
+from harmonium.likelihood.annealed import base_machine
 from harmonium.likelihood.partition import LogPartition, log_partition
 from harmonium.machine import Known, Machine, State
 from harmonium.sampling import gibbs
@@ -115,7 +115,7 @@ def swept(
 def fantasies(model: Encoded, key: Key[Array, ""], n: int, n_steps: Array) -> Float[Array, "n columns"]:
     """Rows from chains that start without couplings, with the means of the data, and end at the machine itself.
 
-    The couplings grow over the first half of the sweeps: chains that start in the full machine stay in its nearest mode.
+    The couplings grow over the first half of the sweeps: started in the full machine, chains stay in the nearest mode.
     """
     base = base_machine(model.machine, None if model.mean is None else (model.mean,))
     start, rest = eqx.partition(base, eqx.is_inexact_array)

@@ -13,6 +13,7 @@ from harmonium.errors import ArgumentError
 from harmonium.estimators import encoded
 from harmonium.estimators.encoded import Encoded
 from harmonium.estimators.settings import Constraint, Instance, Number, OneOf, Whole
+from harmonium.estimators.visible import Visible
 from harmonium.learning import (
     Contrastive,
     Exact,
@@ -28,6 +29,7 @@ from harmonium.machine import Machine
 from harmonium.training import Optimiser, Run, Schedule, State, Watch, optimiser
 from harmonium.training.optimisers import NAMES
 from harmonium.training.schedules import SHAPES
+from harmonium.units import Gaussian
 
 N_UPDATES = 20_000
 """Updates of a run that is told nothing else: on sets from 1,600 to 50,000 rows more brought little (docs/results)."""
@@ -36,6 +38,9 @@ PRIOR = 4.0
 """The default of l2 is that of a normal prior of this precision on every weight: PRIOR over the number of rows."""
 
 RATES = {"sgd": 0.1, "momentum": 0.01, "nesterov": 0.01, "adagrad": 0.01, "rmsprop": 0.001, "adam": 0.001, "lbfgs": 1.0}
+GAUSSIAN = 0.1
+"""The rates of steps along the gradient are lower by this where the columns are on the real line."""
+
 LOOKS = 20
 """How often the monitors look in the course of a run."""
 
@@ -63,17 +68,16 @@ CONSTRAINTS: dict[str, tuple[Constraint, ...]] = {
 
 
 class Draw(NamedTuple):
-    """``Encoding.draw`` as the visible layers of a machine with one; equal for equal encodings."""
+    """Rows as the visible layers of a machine that has one: by ``Encoding.draw``."""
 
     encoding: Encoding
 
     def __call__(self, key: Key[Array, ""], rows: Float[Array, "batch columns"]) -> tuple[Float[Array, "..."]]:
+        """The values to learn from."""
         return (self.encoding.draw(key, rows),)
 
 
-def build(
-    p: dict[str, Any], encoding: Encoding, batch_size: int, n_rows: int, *, streaming: bool = False
-) -> Run[Machine]:
+def build(p: dict[str, Any], layer: Visible, batch_size: int, n_rows: int, *, streaming: bool = False) -> Run[Machine]:
     """The run that parameters ask for, on ``n_rows`` rows; while ``streaming`` its end is not known."""
     penalties = Penalties(
         l2=jnp.asarray(PRIOR / n_rows if p["l2"] == "auto" else p["l2"], float) if p["l2"] != 0 else None,
@@ -82,9 +86,8 @@ def build(
         target=p["sparsity_target"],
         smoothing=jnp.asarray(1 / n_rows, float),
     )
-    return Run(
-        _objective(p, penalties, batch_size), _optimiser(p, streaming), Draw(encoding), 4.0 if p["averaging"] else None
-    )
+    objective, emphasis = _objective(p, penalties, batch_size), 4.0 if p["averaging"] else None
+    return Run(objective, _optimiser(p, layer, streaming), Draw(layer.encoding), emphasis)
 
 
 def n_updates(p: dict[str, Any]) -> int:
@@ -112,7 +115,7 @@ def _objective(p: dict[str, Any], penalties: Penalties, size: int) -> Objective[
     return Likelihood(negative, penalties, centred=bool(p["centred"]))
 
 
-def _optimiser(p: dict[str, Any], streaming: bool) -> Optimiser:
+def _optimiser(p: dict[str, Any], layer: Visible, streaming: bool) -> Optimiser:
     chosen = p["optimizer"]
     if chosen == "lbfgs" and p["method"] not in ("exact", "pseudo"):
         wanted = "'exact' or 'pseudo', whose values a search along a line can compare; or another optimizer"
@@ -120,6 +123,8 @@ def _optimiser(p: dict[str, Any], streaming: bool) -> Optimiser:
     rate = p["learning_rate"]
     if rate == "auto":
         rate = RATES[chosen] if isinstance(chosen, str) else 1.0
+        if isinstance(layer.unit, Gaussian) and chosen in ("sgd", "momentum", "nesterov"):
+            rate *= GAUSSIAN
     shape = "constant" if streaming or chosen == "lbfgs" else p["schedule"]
     return optimiser(chosen, Schedule(rate, n_updates(p), shape))
 
@@ -127,15 +132,15 @@ def _optimiser(p: dict[str, Any], streaming: bool) -> Optimiser:
 class Monitor:
     """What is written down in the course of a run, from the same few rows each time."""
 
-    def __init__(self, encoding: Encoding, mean: Array, rows: Rows, index: np.ndarray, held: np.ndarray | None) -> None:
-        self.encoding = encoding
-        self.mean = mean
-        self.rows = jnp.asarray(rows.take(np.resize(index, 256)))
+    def __init__(self, layer: Visible, rows: Rows, learned: np.ndarray, held: np.ndarray | None) -> None:
+        self.layer = layer
+        spread = np.linspace(0, len(learned) - 1, 256).astype(int)
+        self.rows = jnp.asarray(rows.take(learned[spread]))
         self.held = None if held is None else jnp.asarray(rows.take(held[:2000]))
 
     def __call__(self, state: State[Machine]) -> dict[str, float]:
         """The monitored numbers of a state."""
-        model = Encoded(state.result, self.encoding, self.mean)
+        model = Encoded(state.result, self.layer.encoding, self.layer.mean)
         found = {}
         if all(unit.states() is not None for unit in model.machine.layers[:1]):
             found["pseudo_likelihood"] = float(jnp.mean(encoded.log_pseudolikelihood(model, self.rows)))
@@ -144,7 +149,7 @@ class Monitor:
         if self.held is not None:
             # The same key each time: what chance adds is nearly the same for models that resemble each other.
             key = jax.random.key(0, impl="philox4x32")
-            base = annealed.base_machine(model.machine, (self.mean,))
+            base = annealed.base_machine(model.machine, (self.layer.mean,))
             log_z = annealed.log_partition(model.machine, key, n_chains=64, n_temperatures=500, base=base).estimate
             free = encoded.free_energy(model, self.held)
             found["validation_log_likelihood"] = float(-jnp.mean(free) - log_z) - model.log_volume

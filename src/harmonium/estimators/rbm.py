@@ -195,7 +195,8 @@ class RBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         ----------
         X : array, sparse matrix or data frame of shape (n_samples, n_features)
             Real numbers.
-        y : ignored
+        y : None
+            Ignored.
         sample_weight : array of shape (n_samples,), or None
             How much each row counts.
 
@@ -229,14 +230,15 @@ class RBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Go on learning, from the rows of X, each seen once, at the first learning rate.
 
-        Chains, averages and the optimiser's memory go on from call to call, and from ``fit``. The first call settles what
-        the columns are.
+        Chains, averages and the optimiser's memory go on from call to call, and from ``fit``. The first call settles
+        what the columns are.
 
         Parameters
         ----------
         X : array, sparse matrix or data frame of shape (n_samples, n_features)
             More rows.
-        y : ignored
+        y : None
+            Ignored.
         sample_weight : array of shape (n_samples,), or None
             How much each row of X counts.
 
@@ -373,7 +375,8 @@ class RBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         ----------
         X : array, sparse matrix or data frame of shape (n_samples, n_features)
             Rows.
-        y : ignored
+        y : None
+            Ignored.
 
         Returns
         -------
@@ -428,14 +431,12 @@ class RBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         -------
         RBM
         """
-        check(
-            {"visible": visible, "hidden": hidden, "dtype": dtype},
-            {
-                "visible": (OneOf(tuple(columns.TYPES)),),
-                "hidden": (OneOf(tuple(HIDDEN)),),
-                "dtype": cls._allowed["dtype"],
-            },
-        )
+        allowed = {
+            "visible": (OneOf(tuple(columns.TYPES)),),
+            "hidden": cls._allowed["hidden"],
+            "dtype": cls._allowed["dtype"],
+        }
+        check({"visible": visible, "hidden": hidden, "dtype": dtype}, allowed)
         with jax.enable_x64(dtype == "float64"):
             a, b = (jnp.asarray(np.asarray(bias), dtype) for bias in (visible_bias, hidden_bias))
             machine = build.rbm(columns.TYPES[visible](a), HIDDEN[hidden](b), jnp.asarray(np.asarray(weights), dtype))
@@ -522,7 +523,8 @@ class RBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         what = f"{type(self).__name__} {batches.rows.n_columns} {type(layer.unit).__name__} - {self.n_components}"
         try:
             with Display(what, until, shown=bool(self.verbose)) as display:
-                for course in follow(run, course, batches, until, watch):
+                for reached in follow(run, course, batches, until, watch):
+                    course = reached
                     keeper.keep(course)
                     display.show(course)
         except DivergenceError as error:

@@ -103,6 +103,15 @@ def require_domain(kind: str, rows: Rows, name: str = "X", n_states: int | None 
     raise ArgumentError(name, f"{value:g} at {place(row, column, rows.column_names)}", f"{wanted} ({kind} units)")
 
 
+def require_fitting(unit: Unit, rows: Rows, name: str = "X") -> None:
+    """Raise ``ArgumentError`` unless rows have values that the units of a fitted model can take."""
+    kinds = {made: kind for kind, made in TYPES.items()}
+    states = unit.states()
+    count = len(states) if isinstance(unit, Categorical | Binomial) and states is not None else None
+    if type(unit) in kinds:
+        require_domain(kinds[type(unit)], rows, name, count)
+
+
 def _shares(rows: Rows, n_states: int) -> np.ndarray:
     """How often each state stands in each column."""
     counts = np.zeros((rows.n_columns, n_states))

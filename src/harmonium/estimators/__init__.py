@@ -1,0 +1,9 @@
+"""Estimators with scikit-learn's interface: the only room that knows scikit-learn."""
+
+from harmonium.estimators.files import load
+from harmonium.estimators.rbm import RBM
+
+SAVED = ("RBM",)
+"""The estimators that a file can hold."""
+
+__all__ = ["RBM", "load"]

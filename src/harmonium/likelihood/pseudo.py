@@ -1,0 +1,3 @@
+def log_pseudolikelihood(machine, visible):
+    x = visible[0]
+    return -machine.free_energy((x, None))
