@@ -1,7 +1,7 @@
 """Data as rows of real numbers: read and checked once, given out as weighted batches of one shape."""
 
 from harmonium.data.batches import Batches
-from harmonium.data.encoding import Codes, Encoding, Plain, Probabilities, Standardised
+from harmonium.data.encoding import Codes, Encoding, Plain, Standardised
 from harmonium.data.numeric import ArgumentTypeError
 from harmonium.data.prefetch import prefetch
 from harmonium.data.rows import Rows, read
@@ -14,7 +14,6 @@ __all__ = [
     "Codes",
     "Encoding",
     "Plain",
-    "Probabilities",
     "Rows",
     "Standardised",
     "Summary",

@@ -5,7 +5,7 @@ from abc import abstractmethod
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float, Key
+from jaxtyping import Array, Float
 
 
 class Encoding(eqx.Module):
@@ -14,10 +14,6 @@ class Encoding(eqx.Module):
     @abstractmethod
     def values(self, rows: Float[Array, "batch columns"]) -> Float[Array, "batch *layer"]:
         """The values that rows stand for."""
-
-    def draw(self, key: Key[Array, ""], rows: Float[Array, "batch columns"]) -> Float[Array, "batch *layer"]:
-        """The values to learn from: those that rows stand for, unless rows are themselves distributions."""
-        return self.values(rows)
 
     @abstractmethod
     def rows(self, values: Float[Array, "batch *layer"]) -> Float[Array, "batch columns"]:
@@ -32,13 +28,6 @@ class Plain(Encoding):
 
     def rows(self, values: Float[Array, "batch columns"]) -> Float[Array, "batch columns"]:
         return values
-
-
-class Probabilities(Plain):
-    """A column is the probability that its unit is 1: what is learned from is drawn anew each time."""
-
-    def draw(self, key: Key[Array, ""], rows: Float[Array, "batch columns"]) -> Float[Array, "batch columns"]:
-        return (jax.random.uniform(key, rows.shape, rows.dtype) < rows).astype(rows.dtype)
 
 
 class Codes(Encoding):

@@ -8,11 +8,11 @@ import numpy as np
 
 from harmonium import artifact
 from harmonium.artifact import ArtifactError, FilePath
-from harmonium.data import Codes, Encoding, Plain, Probabilities, Standardised
+from harmonium.data import Codes, Encoding, Plain, Standardised
 from harmonium.estimators.encoded import Encoded
 from harmonium.likelihood.partition import LogPartition
 
-ENCODINGS: dict[str, type[Encoding]] = {t.__name__: t for t in (Plain, Probabilities, Codes, Standardised)}
+ENCODINGS: dict[str, type[Encoding]] = {t.__name__: t for t in (Plain, Codes, Standardised)}
 
 
 def save(path: FilePath, estimator: Any) -> None:

@@ -1,12 +1,13 @@
 """From an estimator's parameters to a run: what is climbed, by which steps, and who looks on."""
 
-from typing import Any, NamedTuple
+from typing import Any
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
-from jaxtyping import Array, Float, Key
+from jaxtyping import Array, Float
 
 from harmonium.data import Encoding, Rows
 from harmonium.errors import ArgumentError
@@ -67,18 +68,18 @@ CONSTRAINTS: dict[str, tuple[Constraint, ...]] = {
 """What the parameters that say how to learn may be."""
 
 
-class Draw(NamedTuple):
-    """Rows as the visible layers of a machine that has one: by ``Encoding.draw``."""
+class Encode(eqx.Module):
+    """Rows as the visible layers of a machine that has one."""
 
     encoding: Encoding
 
-    def __call__(self, key: Key[Array, ""], rows: Float[Array, "batch columns"]) -> tuple[Float[Array, "..."]]:
-        """The values to learn from."""
-        return (self.encoding.draw(key, rows),)
+    def __call__(self, rows: Float[Array, "batch columns"]) -> tuple[Float[Array, "..."]]:
+        """The values that rows stand for."""
+        return (self.encoding.values(rows),)
 
 
-def build(p: dict[str, Any], layer: Visible, batch_size: int, n_rows: int, *, streaming: bool = False) -> Run[Machine]:
-    """The run that parameters ask for, on ``n_rows`` rows; while ``streaming`` its end is not known."""
+def build(p: dict[str, Any], layer: Visible, n_rows: float, *, streaming: bool = False) -> Run[Machine]:
+    """The run that parameters ask for, on rows of that total weight; while ``streaming`` its end is not known."""
     penalties = Penalties(
         l2=jnp.asarray(PRIOR / n_rows if p["l2"] == "auto" else p["l2"], float) if p["l2"] != 0 else None,
         l1=p["l1"],
@@ -86,8 +87,8 @@ def build(p: dict[str, Any], layer: Visible, batch_size: int, n_rows: int, *, st
         target=p["sparsity_target"],
         smoothing=jnp.asarray(1 / n_rows, float),
     )
-    objective, emphasis = _objective(p, penalties, batch_size), 4.0 if p["averaging"] else None
-    return Run(objective, _optimiser(p, layer, streaming), Draw(layer.encoding), emphasis)
+    objective, emphasis = _objective(p, penalties), 4.0 if p["averaging"] else None
+    return Run(objective, _optimiser(p, layer, streaming), Encode(layer.encoding), emphasis)
 
 
 def n_updates(p: dict[str, Any]) -> int:
@@ -102,12 +103,12 @@ def batch_size(p: dict[str, Any], n_rows: int) -> int:
     return n_rows if p["optimizer"] == "lbfgs" else min(int(p["batch_size"]), n_rows)
 
 
-def _objective(p: dict[str, Any], penalties: Penalties, size: int) -> Objective[Machine]:
+def _objective(p: dict[str, Any], penalties: Penalties) -> Objective[Machine]:
     if p["method"] == "pseudo":
         return PseudoLikelihood(penalties)
     negative: Negative
     if p["method"] == "pcd":
-        negative = Persistent(size if p["n_chains"] is None else int(p["n_chains"]), int(p["n_gibbs"]))
+        negative = Persistent(int(p["batch_size" if p["n_chains"] is None else "n_chains"]), int(p["n_gibbs"]))
     elif p["method"] == "cd":
         negative = Contrastive(int(p["n_gibbs"]))
     else:
@@ -126,7 +127,7 @@ def _optimiser(p: dict[str, Any], layer: Visible, streaming: bool) -> Optimiser:
         if isinstance(layer.unit, Gaussian) and chosen in ("sgd", "momentum", "nesterov"):
             rate *= GAUSSIAN
     shape = "constant" if streaming or chosen == "lbfgs" else p["schedule"]
-    return optimiser(chosen, Schedule(rate, n_updates(p), shape))
+    return optimiser(chosen, Schedule(jnp.asarray(rate, float), jnp.asarray(n_updates(p)), shape))
 
 
 class Monitor:

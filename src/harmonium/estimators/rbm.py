@@ -2,6 +2,7 @@
 
 import os
 import warnings
+from collections.abc import Callable
 from typing import Any, ClassVar, Self
 
 import jax
@@ -13,6 +14,7 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from harmonium import build, sampling
+from harmonium.artifact import FilePath
 from harmonium.data import Batches, Codes, Plain, Rows, check_weights, read
 from harmonium.data.batches import permutation
 from harmonium.errors import ArgumentError, DivergenceError
@@ -24,10 +26,10 @@ from harmonium.estimators.progress import Display
 from harmonium.estimators.settings import Constraint, Instance, OneOf, Whole, check
 from harmonium.likelihood.partition import LogPartition
 from harmonium.machine import Machine
-from harmonium.training import Course, Run, Watch, follow
+from harmonium.training import Course, Run, State, Watch, follow
 from harmonium.units import Bernoulli, DualRectified, Gaussian, Rectified, Spin, Unit
 
-HIDDEN: dict[str, type[Unit]] = {
+HIDDEN: dict[str, Callable[[Any], Unit]] = {
     "bernoulli": Bernoulli,
     "spin": Spin,
     "gaussian": Gaussian,
@@ -48,8 +50,8 @@ class RBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     n_components : int, default=256
         Hidden units.
     visible : {"auto", "bernoulli", "spin", "categorical", "binomial", "gaussian"}, default="auto"
-        What the columns are. "auto" is "bernoulli" if all values lie in [0, 1], else "gaussian". Fractions are, to
-        "bernoulli", probabilities: each update draws 0 or 1 anew. "categorical" columns hold the states 0, 1, …;
+        What the columns are. "auto" is "bernoulli" if all values lie in [0, 1], else "gaussian". Fractions in
+        "bernoulli" columns are probabilities, and enter as means. "categorical" columns hold the states 0, 1, …;
         "binomial" ones counts. "gaussian" columns are standardised inside, and have variances of their own.
     hidden : {"bernoulli", "spin", "gaussian", "rectified", "dual_rectified"}, default="bernoulli"
         The type of the hidden units.
@@ -59,7 +61,7 @@ class RBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     n_gibbs : int, default=1
         Gibbs sweeps in an update, for "pcd" and "cd".
     n_chains : int or None, default=None
-        Persistent chains, for "pcd"; as many as a batch has rows if None.
+        Persistent chains, for "pcd"; as many as ``batch_size`` if None.
     batch_size : int, default=100
         Rows in a batch.
     n_updates : "auto" or int, default="auto"
@@ -124,13 +126,15 @@ class RBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     True
     """
 
+    _model: Encoded
+    _state: State[Machine] | None
     _allowed: ClassVar[dict[str, tuple[Constraint, ...]]] = {
         "n_components": (Whole(),),
         "visible": (OneOf(("auto", *columns.TYPES)),),
         "hidden": (OneOf(tuple(HIDDEN)),),
         **fitting.CONSTRAINTS,
         "dtype": (OneOf(("float32", "float64")),),
-        "checkpoint": (OneOf((None,)), Instance((str, os.PathLike), "the path of a folder")),
+        "checkpoint": (OneOf((None,)), Instance(str, "the path of a folder"), Instance(os.PathLike, "a pathlib.Path")),
         "resume": (OneOf((True, False)),),
         "verbose": (Whole(0), OneOf((True, False))),
     }
@@ -198,7 +202,7 @@ class RBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         y : None
             Ignored.
         sample_weight : array of shape (n_samples,), or None
-            How much each row counts.
+            How much each row counts: a weight of 2 is the row twice, and the sum of all the number of rows.
 
         Returns
         -------
@@ -212,11 +216,11 @@ class RBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             keeper = Keeper(self.checkpoint, self.resume, about, self._seed())
             key = sampling.key(keeper.seed)
             learned, held = _split(rows.n_rows, self.validation_fraction, keeper.seed)
-            n_rows = len(learned) if weights is None else max(1, np.count_nonzero(weights[learned]))
+            n_rows = float(len(learned) if weights is None else weights[learned].sum())
             layer = self._layer(rows, weights, n_rows)
             size = fitting.batch_size(p, len(learned))
             batches = Batches(rows, size, keeper.seed, weights, places=learned)
-            run = fitting.build(p, layer, batches.batch_size, n_rows)
+            run = fitting.build(p, layer, n_rows)
             start = run.start(
                 jax.random.fold_in(key, 1), self._machine(layer, jax.random.fold_in(key, 0)), (layer.mean,)
             )
@@ -249,17 +253,18 @@ class RBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         p = self._parameters()
         with self._precision():
             first = not hasattr(self, "_model")
-            validate_data(self, X, reset=first, skip_check_array=True)
-            rows = read(X, dtype=self.dtype, n_columns=None if first else self.n_features_in_)
+            rows = read(X, dtype=self.dtype)
             weights = None if sample_weight is None else check_weights(sample_weight, rows.n_rows)
+            n_rows = float(rows.n_rows if weights is None else weights.sum())
+            if not first:
+                validate_data(self, X, reset=False, skip_check_array=True)
+            layer = self._layer(rows, weights, n_rows) if first else self._settled(rows)
             if first:
-                layer = self._layer(rows, weights, rows.n_rows)
+                validate_data(self, X, skip_check_array=True)
                 self._begin(layer, self._seed(), 0)
-            else:
-                layer = self._settled(rows)
-            self._n_rows += rows.n_rows
+            self._n_rows += n_rows
             size = int(self.batch_size)
-            run = fitting.build(p, layer, size, self._n_rows, streaming=True)
+            run = fitting.build(p, layer, self._n_rows, streaming=True)
             if self._state is None:
                 key = sampling.key(self._random)
                 machine = self._machine(layer, jax.random.fold_in(key, 0)) if first else self._model.machine
@@ -390,7 +395,7 @@ class RBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         return self._inner_log_partition().shifted(self._model.log_volume + self._model.energy_shift)
 
-    def save(self, path: files.FilePath) -> None:
+    def save(self, path: FilePath) -> None:
         """Write the model to one file; ``harmonium.load`` reads it.
 
         Parameters
@@ -490,15 +495,16 @@ class RBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def _seed(self) -> int:
         return int(check_random_state(self.random_state).randint(2**31 - 1))
 
-    def _layer(self, rows: Rows, weights: np.ndarray | None, n_rows: int) -> columns.Visible:
+    def _layer(self, rows: Rows, weights: np.ndarray | None, n_rows: float) -> columns.Visible:
         return columns.layer(columns.choose(self.visible, rows), rows, rows.summary(weights), n_rows)
 
     def _machine(self, layer: columns.Visible, key: Key[Array, ""]) -> Machine:
         return build.rbm(layer.unit, HIDDEN[self.hidden](int(self.n_components)), key=key)
 
-    def _begin(self, layer: columns.Visible, seed: int, n_rows: int) -> None:
+    def _begin(self, layer: columns.Visible, seed: int, n_rows: float) -> None:
         """What is true from the first step on."""
-        self._random, self._n_rows, self._state = seed, n_rows, None
+        self._random, self._n_rows = seed, n_rows
+        self._state = None
         if layer.constant:
             names = getattr(self, "feature_names_in_", range(self.n_features_in_))
             shown = ", ".join(repr(names[i]) for i in layer.constant[:5]) + ", …" * (len(layer.constant) > 5)
@@ -541,7 +547,7 @@ class RBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self._model = model
         self.__dict__.pop("_log_partition", None)
         if not hasattr(self, "_state"):
-            self._random, self._n_rows, self._state = self._seed(), 0, None
+            self._random, self._n_rows, self._state = self._seed(), 0.0, None
         self.machine_ = model.plain
         self.components_ = np.moveaxis(np.asarray(self.machine_.couplings[0].matrix()), -1, 0)
         self.intercept_visible_ = np.asarray(self.machine_.layers[0].bias)
@@ -564,9 +570,9 @@ class RBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def _of_rows(self, function: Any, X: Any, *rest: Any) -> np.ndarray:
         check_is_fitted(self)
-        validate_data(self, X, reset=False, skip_check_array=True)
         with self._precision():
-            rows = read(X, dtype=self.dtype, n_columns=self.n_features_in_)
+            rows = read(X, dtype=self.dtype)
+            validate_data(self, X, reset=False, skip_check_array=True)
             columns.require_fitting(self._model.machine.layers[0], rows)
             return over_rows(function, self._model, rows, *rest)
 

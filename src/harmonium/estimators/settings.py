@@ -1,7 +1,6 @@
 """What an estimator's parameters may be, as data; and the error that says so."""
 
 from collections.abc import Mapping
-from numbers import Integral, Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,7 +15,7 @@ class Whole(NamedTuple):
 
     def accepts(self, value: object) -> bool:
         """Whether the value is one."""
-        return isinstance(value, Integral) and not isinstance(value, bool | np.bool_) and value >= self.least
+        return isinstance(value, int | np.integer) and not isinstance(value, bool) and bool(value >= self.least)
 
     def __str__(self) -> str:
         return f"a whole number of at least {self.least}"
@@ -31,9 +30,12 @@ class Number(NamedTuple):
 
     def accepts(self, value: object) -> bool:
         """Whether the value is one."""
-        if not isinstance(value, Real) or isinstance(value, bool | np.bool_) or not np.isfinite(float(value)):
+        if not isinstance(value, int | float | np.integer | np.floating) or isinstance(value, bool):
             return False
-        return (self.least <= value if self.closed else self.least < value) and value <= self.most
+        number = float(value)
+        return bool(np.isfinite(number) and (number > self.least or (self.closed and number == self.least))) and (
+            number <= self.most
+        )
 
     def __str__(self) -> str:
         above = f"of at least {self.least:g}" if self.closed else f"above {self.least:g}"

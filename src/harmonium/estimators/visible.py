@@ -1,17 +1,18 @@
 """Which unit type stands for the columns of a table, and how rows become its values."""
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from harmonium.data import Codes, Encoding, Plain, Probabilities, Rows, Standardised, Summary
+from harmonium.data import Codes, Encoding, Plain, Rows, Standardised, Summary
 from harmonium.data.faults import place
 from harmonium.errors import ArgumentError
 from harmonium.units import Bernoulli, Binomial, Categorical, Gaussian, Spin, Unit
 
-TYPES: dict[str, type[Unit]] = {
+TYPES: dict[str, Callable[..., Unit]] = {
     "bernoulli": Bernoulli,
     "spin": Spin,
     "categorical": Categorical,
@@ -66,13 +67,12 @@ def layer(kind: str, rows: Rows, summary: Summary, n_rows: float, name: str = "X
         n_states = max(int(rows.summary().maximum.max()) + 1, 2)
         encoding = Codes(n_states)
         mean = jnp.asarray(_shares(rows, n_states), dtype)
-        unit = Categorical((rows.n_columns, n_states))
+        unit = TYPES[kind]((rows.n_columns, n_states))
     else:
         mean = jnp.asarray(summary.mean, dtype)
-        fractions = kind == "bernoulli" and not rows.summary().all_integer.all()
-        encoding = Probabilities() if fractions else Plain()
+        encoding = Plain()
         most = int(rows.summary().maximum.max())
-        unit = Binomial(rows.n_columns, max(most, 1)) if kind == "binomial" else TYPES[kind](rows.n_columns)
+        unit = TYPES[kind](rows.n_columns, *([max(most, 1)] * (kind == "binomial")))
     return Visible(unit.with_mean(_doubted(unit, mean, doubt)), encoding, mean, constant)
 
 

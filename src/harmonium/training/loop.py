@@ -30,13 +30,13 @@ Visible = tuple[Float[Array, "..."], ...]
 class Run(eqx.Module, Generic[Model]):
     """What stays the same from the first step to the last.
 
-    ``encode`` turns rows into values of the visible layers, inside the compiled step; it has a key of its own for rows
-    that are themselves distributions. ``emphasis`` is the η of the average of the parameters, or None for no average.
+    ``encode`` turns rows into values of the visible layers, inside the compiled step; ``emphasis`` is the η of the
+    average of the parameters, or None for no average.
     """
 
     objective: Objective[Model]
     optimiser: Optimiser
-    encode: Callable[[Key[Array, ""], Float[Array, "batch columns"]], Visible]
+    encode: Callable[[Float[Array, "batch columns"]], Visible]
     emphasis: float | None = eqx.field(default=4.0, static=True)
 
     def start(self, key: Key[Array, ""], model: Model, means: Visible) -> State[Model]:
@@ -45,10 +45,9 @@ class Run(eqx.Module, Generic[Model]):
         carried = self.objective.init(first, model, means)
         return states.start(model, self.optimiser.init(parameters(model)), carried, key, self.emphasis is not None)
 
-    def batch(self, state: State[Model], chunk: "Chunk", i: Int[Array, ""]) -> Batch:
+    def batch(self, chunk: "Chunk", i: Int[Array, ""]) -> Batch:
         """Step i of a chunk, as the objective sees it."""
-        key = jax.random.fold_in(jax.random.fold_in(state.key, state.step), 1)
-        return Batch(self.encode(key, chunk.rows[i]), chunk.weights[i], chunk.full)
+        return Batch(self.encode(chunk.rows[i]), chunk.weights[i], chunk.full)
 
 
 class Chunk(eqx.Module):
@@ -62,7 +61,7 @@ class Chunk(eqx.Module):
 
 def update(run: Run[Model], state: State[Model], batch: Batch) -> State[Model]:
     """One step."""
-    model, key = state.model, jax.random.fold_in(jax.random.fold_in(state.key, state.step), 0)
+    model, key = state.model, jax.random.fold_in(state.key, state.step)
     gradient, carried = run.objective.step(key, model, state.objective, batch)
     gradient = run.objective.enter(model, gradient, carried)
     extra: dict[str, Any] = {}
@@ -95,7 +94,7 @@ def advance(run: Run[Model], state: State[Model], chunk: Chunk) -> tuple[State[M
     def step(carry: tuple[Array, Array, Any]) -> tuple[Array, Array, Any]:
         i, _, moving = carry
         state = eqx.combine(moving, fixed)
-        batch = run.batch(state, chunk, i)
+        batch = run.batch(chunk, i)
         sizes = run.objective.magnitudes(state.model, batch)
         sound = jnp.all(jnp.stack(list(sizes.values())) < LIMIT)
         return i + 1, sound, eqx.filter(update(run, state, batch), eqx.is_array)
@@ -121,11 +120,12 @@ def chunks(
         ends.append((step, end))
         step = end
 
-    def made() -> Iterator[Chunk]:
+    def made() -> Iterator[tuple[np.ndarray, ...]]:
         for first, end in ends:
             yield _chunk(batches, first, end - first, size)
 
-    for chunk in prefetch(made()):
+    for arrays in prefetch(made()):
+        chunk = Chunk(*map(jnp.asarray, arrays))  # here: the precision that was asked for is this thread's alone
         after, n, sound = advance(run, state, chunk)
         if not sound:
             raise _diverged(run, state, chunk, int(n))
@@ -139,7 +139,8 @@ def chunk_size(batch: int, columns: int, model: eqx.Module) -> int:
     return int(np.clip(min(CHUNK_WORK // (batch * learned), CHUNK_BYTES // (4 * batch * columns)), 1, 1000))
 
 
-def _chunk(batches: Batches, first: int, n: int, size: int) -> Chunk:
+def _chunk(batches: Batches, first: int, n: int, size: int) -> tuple[np.ndarray, ...]:
+    """What a ``Chunk`` of ``n`` steps holds, with room for ``size``."""
     rows, weights = batches.chunk(first, n)
     if n < size:
         filled = np.zeros((size, *rows.shape[1:]), rows.dtype)
@@ -147,8 +148,7 @@ def _chunk(batches: Batches, first: int, n: int, size: int) -> Chunk:
         rows, given = filled, weights
         weights = np.zeros((size, given.shape[1]), given.dtype)
         weights[:n] = given
-    full = jnp.asarray(batches.batch_size, rows.dtype)
-    return Chunk(jnp.asarray(rows), jnp.asarray(weights), full, jnp.asarray(n, jnp.int32))
+    return rows, weights, np.asarray(batches.batch_size, rows.dtype), np.asarray(n, np.int32)
 
 
 def _diverged(run: Run[Model], state: State[Model], chunk: Chunk, n: int) -> DivergenceError:
@@ -162,7 +162,7 @@ def _diverged(run: Run[Model], state: State[Model], chunk: Chunk, n: int) -> Div
     whole = bool(advance(run, state, eqx.tree_at(lambda c: c.n, chunk, jnp.asarray(n - 1, jnp.int32)))[2])
     bad = n if whole else n - 1
     after = again(bad)
-    batch = run.batch(after, chunk, jnp.asarray(bad - 1))
+    batch = run.batch(chunk, jnp.asarray(bad - 1))
     found = [
         f"NaN or infinity in {jax.tree_util.keystr(path).lstrip('.')}"
         for path, leaf in jax.tree_util.tree_leaves_with_path(parameters(after.model))
