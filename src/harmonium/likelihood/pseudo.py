@@ -1,3 +1,0 @@
-def log_pseudolikelihood(machine, visible):
-    x = visible[0]
-    return -machine.free_energy((x, None))
