@@ -2,7 +2,7 @@
 
 import time
 import warnings
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import equinox as eqx
 import jax
@@ -98,7 +98,7 @@ class BernoulliRBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         self.verbose = verbose
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None) -> "BernoulliRBM":
         """Learn from the rows of X, anew.
 
         Parameters
@@ -119,7 +119,7 @@ class BernoulliRBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
             self._learn(rows, int(self.batch_size), int(self.n_iter))
         return self
 
-    def partial_fit(self, X: Any, y: Any = None) -> Self:
+    def partial_fit(self, X: Any, y: Any = None) -> "BernoulliRBM":
         """Make one update from the rows of X, all of them one batch.
 
         Parameters

@@ -6,6 +6,5 @@ from harmonium.learning.likelihood import Likelihood, Negative
 from harmonium.learning.objective import Batch, Objective
 from harmonium.learning.penalties import Penalties
 
-PseudoLikelihood = None
 
 __all__ = ["Batch", "Contrastive", "Exact", "Likelihood", "Negative", "Objective", "Penalties", "Persistent"]
