@@ -1,1 +1,1 @@
-"""Timings, as ratios taken in one run: `python -m benchmarks`."""
+"""Timings, as ratios in one run: `python -m benchmarks`; how good the defaults are: `python -m benchmarks.quality`."""

@@ -7,9 +7,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from harmonium import datasets
     from harmonium.build import boltzmann, deep, ising, rbm
     from harmonium.couplings import Dense, Edges, Within
-    from harmonium.errors import ArgumentError, NotNormalisableError
+    from harmonium.errors import ArgumentError, DivergenceError, NotNormalisableError
+    from harmonium.estimators import RBM, BernoulliRBM, load
     from harmonium.gauge import Gauge, zero_sum
     from harmonium.likelihood import exact
     from harmonium.machine import Machine
@@ -22,20 +24,27 @@ _HOME = {
     ),
     **dict.fromkeys(["Dense", "Edges", "Within"], "harmonium.couplings"),
     **dict.fromkeys(["boltzmann", "deep", "ising", "rbm"], "harmonium.build"),
-    **dict.fromkeys(["ArgumentError", "NotNormalisableError"], "harmonium.errors"),
+    **dict.fromkeys(["ArgumentError", "DivergenceError", "NotNormalisableError"], "harmonium.errors"),
+    **dict.fromkeys(["RBM", "BernoulliRBM", "load"], "harmonium.estimators"),
     **dict.fromkeys(["Gauge", "zero_sum"], "harmonium.gauge"),
     **dict.fromkeys(["Keep", "Moments", "Statistics", "key", "run", "sample"], "harmonium.sampling"),
     "Machine": "harmonium.machine",
+    "datasets": "harmonium",
     "exact": "harmonium.likelihood",
 }
 
+_MODULES = ("datasets", "exact")
+
 __version__ = "0.1.0"
 __all__ = [
+    "RBM",
     "ArgumentError",
     "Bernoulli",
+    "BernoulliRBM",
     "Binomial",
     "Categorical",
     "Dense",
+    "DivergenceError",
     "DualRectified",
     "Edges",
     "Gauge",
@@ -49,10 +58,12 @@ __all__ = [
     "Statistics",
     "Within",
     "boltzmann",
+    "datasets",
     "deep",
     "exact",
     "ising",
     "key",
+    "load",
     "rbm",
     "run",
     "sample",
@@ -61,10 +72,10 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    if name == "exact":
-        return import_module("harmonium.likelihood.exact")
     if name not in _HOME:
         raise AttributeError(f"module 'harmonium' has no attribute {name!r}")
+    if name in _MODULES:
+        return import_module(f"{_HOME[name]}.{name}")
     return getattr(import_module(_HOME[name]), name)
 
 

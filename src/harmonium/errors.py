@@ -1,5 +1,7 @@
 """The errors Harmonium raises on purpose. Each says what was found, what was wanted, and what to do."""
 
+from typing import Any
+
 
 class ArgumentError(ValueError):
     """An argument has a value that cannot be used."""
@@ -16,7 +18,7 @@ class NotNormalisableError(ValueError):
 class DivergenceError(ArithmeticError):
     """A run left the numbers that make sense. ``step`` is the update that did it; ``state`` is the one before it."""
 
-    def __init__(self, step: int, found: str, state: object) -> None:
+    def __init__(self, step: int, found: str, state: Any) -> None:
         super().__init__(
             f"training diverged in update {step}: found {found}. "
             "The state before it was kept. Try a smaller learning_rate, or a penalty on the weights (l2)."

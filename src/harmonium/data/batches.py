@@ -17,6 +17,9 @@ class Batches:
     the seed and t. The last batch of an epoch, if short, is filled up with row 0 at weight zero. A row's weight is its
     ``sample_weight`` over the mean of all: full batches have a weight of about B.
 
+    ``places`` are the rows to learn from, by default all. With ``whole`` a batch has B rows even where there are fewer,
+    and with ``first`` the steps are counted from there: a stream comes in pieces, each a table with steps of its own.
+
     >>> from harmonium.data.rows import read
     >>> batches = Batches(read([[1.0], [2.0], [3.0]]), batch_size=2, seed=0)
     >>> x, w = batches.chunk(0, batches.steps_per_epoch)
@@ -24,23 +27,37 @@ class Batches:
     ((2, 2, 1), [1.0, 2.0, 3.0], [[1.0, 1.0], [1.0, 0.0]])
     """
 
-    def __init__(self, rows: Rows, batch_size: int, seed: int, sample_weight: Any = None) -> None:
+    def __init__(
+        self,
+        rows: Rows,
+        batch_size: int,
+        seed: int,
+        sample_weight: Any = None,
+        *,
+        places: Int[np.ndarray, " places"] | None = None,
+        whole: bool = False,
+        first: int = 0,
+    ) -> None:
         if batch_size < 1:
             raise ArgumentError("batch_size", f"{batch_size}", "at least 1")
         if seed < 0:
             raise ArgumentError("seed", f"{seed}", "at least 0")
         self.rows = rows
         self.seed = seed
-        self.batch_size = min(batch_size, rows.n_rows)
-        self.steps_per_epoch = -(-rows.n_rows // self.batch_size)
-        self._weights = None if sample_weight is None else _relative(sample_weight, rows)
+        self.first = first
+        self.places = places
+        self.n_rows = rows.n_rows if places is None else len(places)
+        self.batch_size = batch_size if whole else min(batch_size, self.n_rows)
+        self.steps_per_epoch = -(-self.n_rows // self.batch_size)
+        self._weights = None if sample_weight is None else _relative(sample_weight, rows, places)
         self._latest: tuple[int, Int[np.ndarray, " rows"]] = (-1, np.empty(0, np.int64))
 
     def order(self, epoch: int) -> Int[np.ndarray, " rows"]:
         """The places of the rows in the order in which an epoch visits them."""
         latest, order = self._latest
         if epoch != latest:
-            order = permutation(self.seed, epoch, self.rows.n_rows)
+            order = permutation(self.seed, epoch, self.n_rows)
+            order = order if self.places is None else self.places[order]
             self._latest = epoch, order
         return order
 
@@ -48,15 +65,15 @@ class Batches:
         self, t: int, n_steps: int
     ) -> tuple[Float[np.ndarray, "steps batch columns"], Float[np.ndarray, "steps batch"]]:
         """The rows and weights of steps t, …, t + n_steps - 1: the same for each step, whatever the chunk."""
-        if t < 0:
-            raise ArgumentError("t", f"{t}", "at least 0")
+        if t < self.first:
+            raise ArgumentError("t", f"{t}", f"at least {self.first}")
         if n_steps < 1:
             raise ArgumentError("n_steps", f"{n_steps}", "at least 1")
         index = np.zeros((n_steps, self.batch_size), np.int64)
         weights = np.zeros((n_steps, self.batch_size), self.rows.dtype)
         step = 0
         while step < n_steps:
-            epoch, first = divmod(t + step, self.steps_per_epoch)
+            epoch, first = divmod(t - self.first + step, self.steps_per_epoch)
             steps = min(n_steps - step, self.steps_per_epoch - first)
             order = self.order(epoch)[first * self.batch_size : (first + steps) * self.batch_size]
             places = slice(step * self.batch_size, step * self.batch_size + len(order))
@@ -83,9 +100,12 @@ def permutation(seed: int, epoch: int, n: int) -> Int[np.ndarray, " rows"]:
     return words.view(np.int64)
 
 
-def _relative(sample_weight: Any, rows: Rows) -> Float[np.ndarray, " rows"]:
-    """Weights over their mean; their sum stays finite however large they are."""
+def _relative(sample_weight: Any, rows: Rows, places: Int[np.ndarray, " places"] | None) -> Float[np.ndarray, " rows"]:
+    """Weights over the mean of those that count; their sum stays finite however large they are."""
     weights = check_weights(sample_weight, rows.n_rows)
     shares: Float[np.ndarray, " rows"] = weights / weights.max()
-    relative: Float[np.ndarray, " rows"] = (shares / shares.mean()).astype(rows.dtype)
+    mean = (shares if places is None else shares[places]).mean()
+    if mean == 0:
+        raise ArgumentError("sample_weight", "zero for every row to learn from", "a positive weight for one of them")
+    relative: Float[np.ndarray, " rows"] = (shares / mean).astype(rows.dtype)
     return relative

@@ -41,8 +41,13 @@ class Run(eqx.Module, Generic[Model]):
 
     def start(self, key: Key[Array, ""], model: Model, means: Visible) -> State[Model]:
         """The state before the first step; ``means`` are those of the visible layers in the data."""
-        carried = self.objective.init(jax.random.fold_in(key, -1), model, means)
+        first, key = jax.random.split(key)
+        carried = self.objective.init(first, model, means)
         return states.start(model, self.optimiser.init(parameters(model)), carried, key, self.emphasis is not None)
+
+    def batch(self, chunk: "Chunk", i: Int[Array, ""]) -> Batch:
+        """Step i of a chunk, as the objective sees it."""
+        return Batch(self.encode(chunk.rows[i]), chunk.weights[i], chunk.full)
 
 
 class Chunk(eqx.Module):
@@ -89,7 +94,7 @@ def advance(run: Run[Model], state: State[Model], chunk: Chunk) -> tuple[State[M
     def step(carry: tuple[Array, Array, Any]) -> tuple[Array, Array, Any]:
         i, _, moving = carry
         state = eqx.combine(moving, fixed)
-        batch = Batch(run.encode(chunk.rows[i]), chunk.weights[i], chunk.full)
+        batch = run.batch(chunk, i)
         sizes = run.objective.magnitudes(state.model, batch)
         sound = jnp.all(jnp.stack(list(sizes.values())) < LIMIT)
         return i + 1, sound, eqx.filter(update(run, state, batch), eqx.is_array)
@@ -115,11 +120,12 @@ def chunks(
         ends.append((step, end))
         step = end
 
-    def made() -> Iterator[Chunk]:
+    def made() -> Iterator[tuple[np.ndarray, ...]]:
         for first, end in ends:
             yield _chunk(batches, first, end - first, size)
 
-    for chunk in prefetch(made()):
+    for arrays in prefetch(made()):
+        chunk = Chunk(*map(jnp.asarray, arrays))  # here: the precision that was asked for is this thread's alone
         after, n, sound = advance(run, state, chunk)
         if not sound:
             raise _diverged(run, state, chunk, int(n))
@@ -133,7 +139,8 @@ def chunk_size(batch: int, columns: int, model: eqx.Module) -> int:
     return int(np.clip(min(CHUNK_WORK // (batch * learned), CHUNK_BYTES // (4 * batch * columns)), 1, 1000))
 
 
-def _chunk(batches: Batches, first: int, n: int, size: int) -> Chunk:
+def _chunk(batches: Batches, first: int, n: int, size: int) -> tuple[np.ndarray, ...]:
+    """What a ``Chunk`` of ``n`` steps holds, with room for ``size``."""
     rows, weights = batches.chunk(first, n)
     if n < size:
         filled = np.zeros((size, *rows.shape[1:]), rows.dtype)
@@ -141,8 +148,7 @@ def _chunk(batches: Batches, first: int, n: int, size: int) -> Chunk:
         rows, given = filled, weights
         weights = np.zeros((size, given.shape[1]), given.dtype)
         weights[:n] = given
-    full = jnp.asarray(batches.batch_size, rows.dtype)
-    return Chunk(jnp.asarray(rows), jnp.asarray(weights), full, jnp.asarray(n, jnp.int32))
+    return rows, weights, np.asarray(batches.batch_size, rows.dtype), np.asarray(n, np.int32)
 
 
 def _diverged(run: Run[Model], state: State[Model], chunk: Chunk, n: int) -> DivergenceError:
@@ -156,7 +162,7 @@ def _diverged(run: Run[Model], state: State[Model], chunk: Chunk, n: int) -> Div
     whole = bool(advance(run, state, eqx.tree_at(lambda c: c.n, chunk, jnp.asarray(n - 1, jnp.int32)))[2])
     bad = n if whole else n - 1
     after = again(bad)
-    batch = Batch(run.encode(chunk.rows[bad - 1]), chunk.weights[bad - 1], chunk.full)
+    batch = run.batch(chunk, jnp.asarray(bad - 1))
     found = [
         f"NaN or infinity in {jax.tree_util.keystr(path).lstrip('.')}"
         for path, leaf in jax.tree_util.tree_leaves_with_path(parameters(after.model))

@@ -1,0 +1,165 @@
+"""From an estimator's parameters to a run: what is climbed, by which steps, and who looks on."""
+
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+from jaxtyping import Array, Float
+
+from harmonium.data import Encoding, Rows
+from harmonium.errors import ArgumentError
+from harmonium.estimators import encoded
+from harmonium.estimators.encoded import Encoded
+from harmonium.estimators.settings import Constraint, Instance, Number, OneOf, Whole
+from harmonium.estimators.visible import Visible
+from harmonium.learning import (
+    Contrastive,
+    Exact,
+    Likelihood,
+    Negative,
+    Objective,
+    Penalties,
+    Persistent,
+    PseudoLikelihood,
+)
+from harmonium.likelihood import annealed
+from harmonium.machine import Machine
+from harmonium.training import Optimiser, Run, Schedule, State, Watch, optimiser
+from harmonium.training.optimisers import NAMES
+from harmonium.training.schedules import SHAPES
+from harmonium.units import Gaussian
+
+N_UPDATES = 20_000
+"""Updates of a run that is told nothing else: on sets from 1,600 to 50,000 rows more brought little (docs/results)."""
+
+PRIOR = 4.0
+"""The default of l2 is that of a normal prior of this precision on every weight: PRIOR over the number of rows."""
+
+RATES = {"sgd": 0.1, "momentum": 0.01, "nesterov": 0.01, "adagrad": 0.01, "rmsprop": 0.001, "adam": 0.001, "lbfgs": 1.0}
+GAUSSIAN = 0.1
+"""The rates of steps along the gradient are lower by this where the columns are on the real line."""
+
+LOOKS = 20
+"""How often the monitors look in the course of a run."""
+
+AUTO = OneOf(("auto",))
+NONE = OneOf((None,))
+CONSTRAINTS: dict[str, tuple[Constraint, ...]] = {
+    "method": (OneOf(("pcd", "cd", "exact", "pseudo")),),
+    "n_gibbs": (Whole(),),
+    "n_chains": (Whole(), NONE),
+    "batch_size": (Whole(),),
+    "n_updates": (AUTO, Whole()),
+    "optimizer": (OneOf(NAMES), Instance(optax.GradientTransformation, "an optax transformation")),
+    "learning_rate": (AUTO, Number(0.0, closed=False)),
+    "schedule": (OneOf(tuple(SHAPES)),),
+    "centred": (OneOf((True, False)),),
+    "averaging": (OneOf((True, False)),),
+    "l2": (AUTO, Number()),
+    "l1": (Number(),),
+    "sparsity": (Number(),),
+    "sparsity_target": (Number(0.0, 1.0, closed=False),),
+    "validation_fraction": (Number(0.0, 0.9),),
+    "patience": (Whole(), NONE),
+}
+"""What the parameters that say how to learn may be."""
+
+
+class Encode(eqx.Module):
+    """Rows as the visible layers of a machine that has one."""
+
+    encoding: Encoding
+
+    def __call__(self, rows: Float[Array, "batch columns"]) -> tuple[Float[Array, "..."]]:
+        """The values that rows stand for."""
+        return (self.encoding.values(rows),)
+
+
+def build(p: dict[str, Any], layer: Visible, n_rows: float, *, streaming: bool = False) -> Run[Machine]:
+    """The run that parameters ask for, on rows of that total weight; while ``streaming`` its end is not known."""
+    penalties = Penalties(
+        l2=jnp.asarray(PRIOR / n_rows if p["l2"] == "auto" else p["l2"], float) if p["l2"] != 0 else None,
+        l1=p["l1"],
+        sparsity=p["sparsity"],
+        target=p["sparsity_target"],
+        smoothing=jnp.asarray(1 / n_rows, float),
+    )
+    objective, emphasis = _objective(p, penalties), 4.0 if p["averaging"] else None
+    return Run(objective, _optimiser(p, layer, streaming), Encode(layer.encoding), emphasis)
+
+
+def n_updates(p: dict[str, Any]) -> int:
+    """The updates of a whole run."""
+    if p["n_updates"] != "auto":
+        return int(p["n_updates"])
+    return 200 if p["optimizer"] == "lbfgs" else N_UPDATES
+
+
+def batch_size(p: dict[str, Any], n_rows: int) -> int:
+    """The rows of a full batch: all of them for optimisers that search along a line."""
+    return n_rows if p["optimizer"] == "lbfgs" else min(int(p["batch_size"]), n_rows)
+
+
+def _objective(p: dict[str, Any], penalties: Penalties) -> Objective[Machine]:
+    if p["method"] == "pseudo":
+        return PseudoLikelihood(penalties)
+    negative: Negative
+    if p["method"] == "pcd":
+        negative = Persistent(int(p["batch_size" if p["n_chains"] is None else "n_chains"]), int(p["n_gibbs"]))
+    elif p["method"] == "cd":
+        negative = Contrastive(int(p["n_gibbs"]))
+    else:
+        negative = Exact()
+    return Likelihood(negative, penalties, centred=bool(p["centred"]))
+
+
+def _optimiser(p: dict[str, Any], layer: Visible, streaming: bool) -> Optimiser:
+    chosen = p["optimizer"]
+    if chosen == "lbfgs" and p["method"] not in ("exact", "pseudo"):
+        wanted = "'exact' or 'pseudo', whose values a search along a line can compare; or another optimizer"
+        raise ArgumentError("method", f"{p['method']!r} with optimizer 'lbfgs'", wanted)
+    rate = p["learning_rate"]
+    if rate == "auto":
+        rate = RATES[chosen] if isinstance(chosen, str) else 1.0
+        if isinstance(layer.unit, Gaussian) and chosen in ("sgd", "momentum", "nesterov"):
+            rate *= GAUSSIAN
+    shape = "constant" if streaming or chosen == "lbfgs" else p["schedule"]
+    return optimiser(chosen, Schedule(jnp.asarray(rate, float), jnp.asarray(n_updates(p)), shape))
+
+
+class Monitor:
+    """What is written down in the course of a run, from the same few rows each time."""
+
+    def __init__(self, layer: Visible, rows: Rows, learned: np.ndarray, held: np.ndarray | None) -> None:
+        self.layer = layer
+        spread = np.linspace(0, len(learned) - 1, 256).astype(int)
+        self.rows = jnp.asarray(rows.take(learned[spread]))
+        self.held = None if held is None else jnp.asarray(rows.take(held[:2000]))
+
+    def __call__(self, state: State[Machine]) -> dict[str, float]:
+        """The monitored numbers of a state."""
+        model = Encoded(state.result, self.layer.encoding, self.layer.mean)
+        found = {}
+        if all(unit.states() is not None for unit in model.machine.layers[:1]):
+            found["pseudo_likelihood"] = float(jnp.mean(encoded.log_pseudolikelihood(model, self.rows)))
+        else:
+            found["reconstruction_error"] = float(jnp.mean(encoded.reconstruction_error(model, self.rows)))
+        if self.held is not None:
+            # The same key each time: what chance adds is nearly the same for models that resemble each other.
+            key = jax.random.key(0, impl="philox4x32")
+            base = annealed.base_machine(model.machine, (self.layer.mean,))
+            log_z = annealed.log_partition(model.machine, key, n_chains=64, n_temperatures=500, base=base).estimate
+            free = encoded.free_energy(model, self.held)
+            found["validation_log_likelihood"] = float(-jnp.mean(free) - log_z) - model.log_volume
+        return found
+
+
+def watch(p: dict[str, Any], monitor: Monitor) -> Watch:
+    """Who looks on: ``LOOKS`` times in a run."""
+    every = max(1, n_updates(p) // LOOKS)
+    if monitor.held is None:
+        return Watch(every, monitor)
+    return Watch(every, monitor, "validation_log_likelihood", p["patience"])

@@ -1,0 +1,72 @@
+"""The progress of a run, shown to whoever waits for it: a bar in terminals and notebooks, lines in a pipe."""
+
+import time
+from types import TracebackType
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+from harmonium.training import Course
+
+LINES = 10.0
+"""Seconds between two lines in a pipe."""
+
+
+class Display:
+    """Shows how far a run has come, how fast it goes, the time left, and what the monitors found last."""
+
+    def __init__(self, what: str, until: int, *, shown: bool, console: Console | None = None) -> None:
+        self.what, self.until, self.shown = what, until, shown
+        self.console = Console(stderr=True) if console is None else console
+        self.live = shown and (self.console.is_terminal or self.console.is_jupyter)
+        self.begun = self.told = time.perf_counter()
+        self.first: int | None = None
+        self.bar = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TextColumn("{task.completed:.0f}/{task.total:.0f} updates"),
+            TextColumn("{task.fields[rate]}"),
+            TimeElapsedColumn(),
+            TimeRemainingColumn(),
+            TextColumn("{task.fields[found]}"),
+            console=self.console,
+            disable=not self.live,
+        )
+        self.task = self.bar.add_task(what, total=until, rate="", found="")
+
+    def __enter__(self) -> "Display":
+        self.bar.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.bar.stop()
+
+    def show(self, course: Course) -> None:
+        """Show a course."""
+        if not self.shown:
+            return
+        step, now = int(course.state.step), time.perf_counter()
+        if self.first is None:  # the first chunk's time is that of compiling
+            self.first, self.begun = step, now
+        rate = (step - self.first) / (now - self.begun) if now > self.begun and step > self.first else 0.0
+        per_second = f"{rate:,.0f}/s" if rate else ""
+        if self.live:
+            self.bar.update(self.task, completed=step, rate=per_second, found=_found(course))
+        elif now - self.told > LINES or step == self.until:
+            self.told = now
+            left = f", {(self.until - step) / rate:.0f} s left" if rate and step < self.until else ""
+            self.console.print(
+                f"{self.what}: {step}/{self.until} updates, {per_second}{left}{', ' * bool(_found(course))}"
+                f"{_found(course)}",
+                highlight=False,
+                soft_wrap=True,
+            )
+
+
+def _found(course: Course) -> str:
+    if not course.history:
+        return ""
+    row = course.history[-1]
+    return ", ".join(f"{name.replace('_', ' ')} {row[name]:.4g}" for name in row if name not in ("step", "epoch"))

@@ -1,0 +1,595 @@
+"""The restricted Boltzmann machine as a scikit-learn estimator."""
+
+import os
+import warnings
+from collections.abc import Callable
+from typing import Any, ClassVar, Self
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Key
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import Tags, check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from harmonium import build, sampling
+from harmonium.artifact import FilePath
+from harmonium.data import Batches, Codes, Plain, Rows, check_weights, read
+from harmonium.data.batches import permutation
+from harmonium.errors import ArgumentError, DivergenceError
+from harmonium.estimators import encoded, files, fitting, keeping
+from harmonium.estimators import visible as columns
+from harmonium.estimators.encoded import Encoded, over_rows
+from harmonium.estimators.keeping import Keeper
+from harmonium.estimators.progress import Display
+from harmonium.estimators.settings import Constraint, Instance, OneOf, Whole, check
+from harmonium.likelihood.partition import LogPartition
+from harmonium.machine import Machine
+from harmonium.training import Course, Run, State, Watch, follow
+from harmonium.units import Bernoulli, DualRectified, Gaussian, Rectified, Spin, Unit
+
+HIDDEN: dict[str, Callable[[Any], Unit]] = {
+    "bernoulli": Bernoulli,
+    "spin": Spin,
+    "gaussian": Gaussian,
+    "rectified": Rectified,
+    "dual_rectified": DualRectified,
+}
+
+
+class RBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    r"""Restricted Boltzmann machine: a distribution of rows learned from unlabelled data, and features of them.
+
+    E(v, h) = E(v) + E(h) - vᵀWh, with v the columns of the table and h the hidden units (Smolensky 1986; Hinton 2002).
+    Learning climbs the log-likelihood, less a penalty on the weights; the model that is kept is an average over the
+    last part of the run.
+
+    Parameters
+    ----------
+    n_components : int, default=256
+        Hidden units.
+    visible : {"auto", "bernoulli", "spin", "categorical", "binomial", "gaussian"}, default="auto"
+        What the columns are. "auto" is "bernoulli" if all values lie in [0, 1], else "gaussian". Fractions in
+        "bernoulli" columns are probabilities, and enter as means. "categorical" columns hold the states 0, 1, …;
+        "binomial" ones counts. "gaussian" columns are standardised inside, and have variances of their own.
+    hidden : {"bernoulli", "spin", "gaussian", "rectified", "dual_rectified"}, default="bernoulli"
+        The type of the hidden units.
+    method : {"pcd", "cd", "exact", "pseudo"}, default="pcd"
+        The negative phase: persistent chains, short chains from the data, a sum over all configurations (for small
+        machines); or "pseudo", the gradient of the pseudo-likelihood.
+    n_gibbs : int, default=1
+        Gibbs sweeps in an update, for "pcd" and "cd".
+    n_chains : int or None, default=None
+        Persistent chains, for "pcd"; as many as ``batch_size`` if None.
+    batch_size : int, default=100
+        Rows in a batch.
+    n_updates : "auto" or int, default="auto"
+        Updates of the parameters, whatever the number of rows: 20,000, or 200 with "lbfgs".
+    optimizer : {"sgd", "momentum", "nesterov", "adagrad", "rmsprop", "adam", "lbfgs"} or optax transformation
+        Makes steps of gradients; "lbfgs" takes all rows at once and needs the method "exact" or "pseudo".
+    learning_rate : "auto" or float, default="auto"
+        The first rate: 0.1 for "sgd" (a tenth of that for "gaussian" columns).
+    schedule : {"late", "constant", "linear", "cosine", "inverse"}, default="late"
+        How the rate falls; "late" is constant for half of the run and then falls linearly.
+    centred : bool, default=True
+        Whether gradients are taken in centred variables, where which value is called 0 does not matter.
+    averaging : bool, default=True
+        Whether the model is the average of the parameters over the last part of the run, or the last parameters.
+    l2, l1 : float, default="auto" and 0
+        Penalties ½·l2·ΣW² and l1·Σ|W| on the mean log-likelihood of a row. "auto" is 4 over the number of rows.
+    sparsity, sparsity_target : float, default=0 and 0.1
+        Strength of a penalty on the mean activity of a hidden unit where it differs from the target.
+    validation_fraction : float, default=0
+        Share of the rows that is held out. The model kept is the one with the highest log-likelihood there.
+    patience : int or None, default=5
+        With rows held out, the number of looks (20 in a run) without a better model after which the run stops.
+    dtype : {"float32", "float64"}, default="float32"
+        Precision.
+    checkpoint : path or None, default=None
+        A folder in which the state of the run is kept up to date.
+    resume : bool, default=False
+        Whether ``fit`` goes on, bit for bit, from the checkpoint in that folder, if there is one.
+    verbose : int, default=0
+        Whether to show the progress of a run.
+    random_state : int, RandomState instance or None, default=None
+        Where chance begins. With the same one, on the same machine, all results repeat.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components, n_features[, n_states])
+        The weights W, transposed.
+    intercept_visible_ : ndarray of shape (n_features[, n_states])
+        The biases a of the columns.
+    intercept_hidden_ : ndarray of shape (n_components,)
+        The biases b of the hidden units.
+    machine_ : Machine
+        The machine, in the variables of the table.
+    log_partition_ : LogPartition
+        log Z of ``machine_``, its standard error, and how it was found; computed when first asked for.
+    history_ : dict of lists
+        What was written down in the course of the run.
+    n_updates_ : int
+        Updates made.
+    n_features_in_, feature_names_in_
+        As usual in scikit-learn.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from harmonium import RBM
+    >>> X = np.repeat([[0, 0, 1, 1], [1, 1, 0, 0]], 50, axis=0)
+    >>> rbm = RBM(n_components=4, n_updates=2000, random_state=0).fit(X)
+    >>> rbm.transform(X).shape
+    (100, 4)
+    >>> bool(rbm.score(X) > 2 * np.log(0.5))  # the table has one bit a row, independent columns would have four
+    True
+    """
+
+    _model: Encoded
+    _state: State[Machine] | None
+    _allowed: ClassVar[dict[str, tuple[Constraint, ...]]] = {
+        "n_components": (Whole(),),
+        "visible": (OneOf(("auto", *columns.TYPES)),),
+        "hidden": (OneOf(tuple(HIDDEN)),),
+        **fitting.CONSTRAINTS,
+        "dtype": (OneOf(("float32", "float64")),),
+        "checkpoint": (OneOf((None,)), Instance(str, "the path of a folder"), Instance(os.PathLike, "a pathlib.Path")),
+        "resume": (OneOf((True, False)),),
+        "verbose": (Whole(0), OneOf((True, False))),
+    }
+
+    def __init__(
+        self,
+        n_components: int = 256,
+        *,
+        visible: str = "auto",
+        hidden: str = "bernoulli",
+        method: str = "pcd",
+        n_gibbs: int = 1,
+        n_chains: int | None = None,
+        batch_size: int = 100,
+        n_updates: str | int = "auto",
+        optimizer: Any = "sgd",
+        learning_rate: str | float = "auto",
+        schedule: str = "late",
+        centred: bool = True,
+        averaging: bool = True,
+        l2: str | float = "auto",
+        l1: float = 0.0,
+        sparsity: float = 0.0,
+        sparsity_target: float = 0.1,
+        validation_fraction: float = 0.0,
+        patience: int | None = 5,
+        dtype: str = "float32",
+        checkpoint: Any = None,
+        resume: bool = False,
+        verbose: int = 0,
+        random_state: Any = None,
+    ) -> None:
+        self.n_components = n_components
+        self.visible = visible
+        self.hidden = hidden
+        self.method = method
+        self.n_gibbs = n_gibbs
+        self.n_chains = n_chains
+        self.batch_size = batch_size
+        self.n_updates = n_updates
+        self.optimizer = optimizer
+        self.learning_rate = learning_rate
+        self.schedule = schedule
+        self.centred = centred
+        self.averaging = averaging
+        self.l2 = l2
+        self.l1 = l1
+        self.sparsity = sparsity
+        self.sparsity_target = sparsity_target
+        self.validation_fraction = validation_fraction
+        self.patience = patience
+        self.dtype = dtype
+        self.checkpoint = checkpoint
+        self.resume = resume
+        self.verbose = verbose
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Learn the distribution of the rows of X.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+            Real numbers.
+        y : None
+            Ignored.
+        sample_weight : array of shape (n_samples,), or None
+            How much each row counts: a weight of 2 is the row twice, and the sum of all the number of rows.
+
+        Returns
+        -------
+        self
+        """
+        p = self._parameters()
+        with self._precision():
+            rows = read(X, dtype=self.dtype)
+            weights = None if sample_weight is None else check_weights(sample_weight, rows.n_rows)
+            about = keeping.about(type(self).__name__, p, rows, weights)
+            keeper = Keeper(self.checkpoint, self.resume, about, self._seed())
+            key = sampling.key(keeper.seed)
+            learned, held = _split(rows.n_rows, self.validation_fraction, keeper.seed)
+            n_rows = float(len(learned) if weights is None else weights[learned].sum())
+            layer = self._layer(rows, weights, n_rows)
+            size = fitting.batch_size(p, len(learned))
+            batches = Batches(rows, size, keeper.seed, weights, places=learned)
+            run = fitting.build(p, layer, n_rows)
+            start = run.start(
+                jax.random.fold_in(key, 1), self._machine(layer, jax.random.fold_in(key, 0)), (layer.mean,)
+            )
+            course = keeper.begin(Course(start))
+            watch = fitting.watch(p, fitting.Monitor(layer, rows, learned, held))
+            validate_data(self, X, skip_check_array=True)
+            self._begin(layer, keeper.seed, n_rows)
+            self._pursue(run, course, batches, fitting.n_updates(p), watch, layer, keeper)
+        return self
+
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Go on learning, from the rows of X, each seen once, at the first learning rate.
+
+        Chains, averages and the optimiser's memory go on from call to call, and from ``fit``. The first call settles
+        what the columns are.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+            More rows.
+        y : None
+            Ignored.
+        sample_weight : array of shape (n_samples,), or None
+            How much each row of X counts.
+
+        Returns
+        -------
+        self
+        """
+        p = self._parameters()
+        with self._precision():
+            first = not hasattr(self, "_model")
+            rows = read(X, dtype=self.dtype)
+            weights = None if sample_weight is None else check_weights(sample_weight, rows.n_rows)
+            n_rows = float(rows.n_rows if weights is None else weights.sum())
+            if not first:
+                validate_data(self, X, reset=False, skip_check_array=True)
+            layer = self._layer(rows, weights, n_rows) if first else self._settled(rows)
+            if first:
+                validate_data(self, X, skip_check_array=True)
+                self._begin(layer, self._seed(), 0)
+            self._n_rows += n_rows
+            size = int(self.batch_size)
+            run = fitting.build(p, layer, self._n_rows, streaming=True)
+            if self._state is None:
+                key = sampling.key(self._random)
+                machine = self._machine(layer, jax.random.fold_in(key, 0)) if first else self._model.machine
+                self._state = run.start(jax.random.fold_in(key, 1), machine, (layer.mean,))
+            step = int(self._state.step)
+            batches = Batches(rows, size, self._random + step, weights, whole=True, first=step)
+            until = step + batches.steps_per_epoch
+            watch = Watch(until + 1, lambda _: {})
+            keeper = Keeper(None, False, {}, 0)
+            self._pursue(run, Course(self._state), batches, until, watch, layer, keeper)
+        return self
+
+    def transform(self, X: Any) -> np.ndarray:
+        """The features of rows: the means of the hidden units given them.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_components)
+        """
+        return self._of_rows(encoded.hidden_means, X)
+
+    def inverse_transform(self, X: Any) -> np.ndarray:
+        """The means of the columns given values of the hidden units.
+
+        Parameters
+        ----------
+        X : array of shape (n_samples, n_components)
+            Values of the hidden units, such as ``transform`` gives.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features)
+        """
+        check_is_fitted(self)
+        with self._precision():
+            hidden = read(X, dtype=self.dtype, n_columns=self._model.machine.layers[1].n)
+            return over_rows(encoded.visible_means, self._model, hidden)
+
+    def gibbs(self, X: Any, n_steps: int = 1) -> np.ndarray:
+        """Rows after Gibbs sweeps that begin at the rows of X: h ~ p(h | v), then v ~ p(v | h).
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+            Rows.
+        n_steps : int, default=1
+            Sweeps.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features)
+        """
+        check({"n_steps": n_steps}, {"n_steps": (Whole(0),)})
+        return self._of_rows(encoded.swept, X, self._chance(), jnp.asarray(n_steps))
+
+    def sample(self, n_samples: int = 1, n_steps: int = 1000) -> np.ndarray:
+        """New rows, from independent chains.
+
+        Parameters
+        ----------
+        n_samples : int, default=1
+            Rows.
+        n_steps : int, default=1000
+            Gibbs sweeps of each chain; in the first half of them the couplings grow from zero.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features)
+        """
+        check_is_fitted(self)
+        check({"n_samples": n_samples, "n_steps": n_steps}, {"n_samples": (Whole(),), "n_steps": (Whole(2),)})
+        with self._precision():
+            return np.asarray(encoded.fantasies(self._model, self._chance(), n_samples, jnp.asarray(n_steps)))
+
+    def free_energy(self, X: Any) -> np.ndarray:
+        """F(v) = -log Σ_h exp(-E(v, h)) of each row: low for likely ones, and comparable between rows.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        return self._of_rows(encoded.free_energy, X).astype(float) - self._model.energy_shift
+
+    def score_samples(self, X: Any) -> np.ndarray:
+        """The log-likelihood of each row, log p(v) = -F(v) - log Z, in nats.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+            Rows. Fractions in "bernoulli" columns enter F as they are.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        minus_energy = -self._of_rows(encoded.free_energy, X).astype(float)
+        return minus_energy - self._inner_log_partition().estimate - self._model.log_volume
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """The mean log-likelihood of the rows, in nats.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+            Rows.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        float
+        """
+        return float(np.mean(self.score_samples(X)))
+
+    @property
+    def log_partition_(self) -> LogPartition:
+        """log Z of ``machine_``: exact where its configurations can be listed, else by annealed importance sampling."""
+        check_is_fitted(self)
+        return self._inner_log_partition().shifted(self._model.log_volume + self._model.energy_shift)
+
+    def save(self, path: FilePath) -> None:
+        """Write the model to one file; ``harmonium.load`` reads it.
+
+        Parameters
+        ----------
+        path : path
+            The file, usually with the ending ``.safetensors``.
+        """
+        check_is_fitted(self)
+        files.save(path, self)
+
+    @classmethod
+    def from_parameters(
+        cls,
+        weights: Any,
+        visible_bias: Any,
+        hidden_bias: Any,
+        *,
+        visible: str = "bernoulli",
+        hidden: str = "bernoulli",
+        dtype: str = "float32",
+    ) -> Self:
+        """A fitted model with given parameters: E(v, h) = -vᵀWh - aᵀv - bᵀh.
+
+        Parameters
+        ----------
+        weights : array of shape (n_features[, n_states], n_components)
+            W: visible units along the first axis.
+        visible_bias : array of shape (n_features[, n_states])
+            a.
+        hidden_bias : array of shape (n_components,)
+            b.
+        visible, hidden : str, default="bernoulli"
+            The types of the units. Gaussian and rectified ones have precision 1; for others, see ``from_machine``.
+        dtype : {"float32", "float64"}, default="float32"
+            Precision.
+
+        Returns
+        -------
+        RBM
+        """
+        allowed = {
+            "visible": (OneOf(tuple(columns.TYPES)),),
+            "hidden": cls._allowed["hidden"],
+            "dtype": cls._allowed["dtype"],
+        }
+        check({"visible": visible, "hidden": hidden, "dtype": dtype}, allowed)
+        with jax.enable_x64(dtype == "float64"):
+            a, b = (jnp.asarray(np.asarray(bias), dtype) for bias in (visible_bias, hidden_bias))
+            machine = build.rbm(columns.TYPES[visible](a), HIDDEN[hidden](b), jnp.asarray(np.asarray(weights), dtype))
+        return cls.from_machine(machine)
+
+    @classmethod
+    def from_machine(cls, machine: Machine) -> Self:
+        """A fitted model from a machine of one visible and one hidden layer.
+
+        Parameters
+        ----------
+        machine : Machine
+            Such as ``harmonium.rbm`` makes.
+
+        Returns
+        -------
+        RBM
+        """
+        if len(machine.layers) != 2 or machine.joins not in (((0, 1),), ((1, 0),)) or machine.n_visible != 1:
+            raise ArgumentError("machine", f"layers {machine.names}", "one visible and one hidden layer, coupled once")
+        names = {kind: name for name, kind in (*HIDDEN.items(), *columns.TYPES.items())}
+        kinds = [names.get(type(unit), type(unit).__name__) for unit in machine.layers]
+        dtype = machine.layers[0].bias.dtype.name
+        made = cls(machine.layers[1].n, visible=kinds[0], hidden=kinds[1], dtype=dtype)
+        made.n_features_in_ = machine.layers[0].n
+        with made._precision():
+            encoding = Plain() if not machine.layers[0].one_hot else Codes(machine.layers[0].shape[-1])
+            made._settle(Encoded(machine, encoding, None), {}, 0)
+        return made
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = []
+        return tags
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self._model.machine.layers[1].n)
+
+    def _parameters(self) -> dict[str, Any]:
+        p: dict[str, Any] = self.get_params(deep=False)
+        check(p, self._allowed)
+        if self.resume and self.checkpoint is None:
+            raise ArgumentError("resume", "True without a checkpoint", "the folder of a checkpoint to go on from")
+        return p
+
+    def _precision(self) -> Any:
+        return jax.enable_x64(self.dtype == "float64")
+
+    def _seed(self) -> int:
+        return int(check_random_state(self.random_state).randint(2**31 - 1))
+
+    def _layer(self, rows: Rows, weights: np.ndarray | None, n_rows: float) -> columns.Visible:
+        return columns.layer(columns.choose(self.visible, rows), rows, rows.summary(weights), n_rows)
+
+    def _machine(self, layer: columns.Visible, key: Key[Array, ""]) -> Machine:
+        return build.rbm(layer.unit, HIDDEN[self.hidden](int(self.n_components)), key=key)
+
+    def _begin(self, layer: columns.Visible, seed: int, n_rows: float) -> None:
+        """What is true from the first step on."""
+        self._random, self._n_rows = seed, n_rows
+        self._state = None
+        if layer.constant:
+            names = getattr(self, "feature_names_in_", range(self.n_features_in_))
+            shown = ", ".join(repr(names[i]) for i in layer.constant[:5]) + ", …" * (len(layer.constant) > 5)
+            warnings.warn(
+                f"{len(layer.constant)} of {self.n_features_in_} columns have one value only: {shown}. "
+                "They are learned as if one more row, from a neutral unit, had been seen.",
+                UserWarning,
+                stacklevel=3,
+            )
+
+    def _pursue(
+        self,
+        run: Run[Machine],
+        course: Course,
+        batches: Batches,
+        until: int,
+        watch: Watch,
+        layer: columns.Visible,
+        keeper: Keeper,
+    ) -> None:
+        """Follow a course to its end; the model is settled also where it diverges."""
+        what = f"{type(self).__name__} {batches.rows.n_columns} {type(layer.unit).__name__} - {self.n_components}"
+        try:
+            with Display(what, until, shown=bool(self.verbose)) as display:
+                for reached in follow(run, course, batches, until, watch):
+                    course = reached
+                    keeper.keep(course)
+                    display.show(course)
+        except DivergenceError as error:
+            course = course._replace(state=error.state)
+            raise
+        finally:
+            keeper.end(course)
+            self._state = course.state
+            history = {name: [row[name] for row in course.history] for name in (course.history or ({},))[-1]}
+            self._settle(Encoded(course.result, layer.encoding, layer.mean), history, int(course.state.step))
+
+    def _settle(self, model: Encoded, history: dict[str, list[float]], n_updates: int) -> None:
+        """Make a model the fitted one."""
+        self._model = model
+        self.__dict__.pop("_log_partition", None)
+        if not hasattr(self, "_state"):
+            self._random, self._n_rows, self._state = self._seed(), 0.0, None
+        self.machine_ = model.plain
+        self.components_ = np.moveaxis(np.asarray(self.machine_.couplings[0].matrix()), -1, 0)
+        self.intercept_visible_ = np.asarray(self.machine_.layers[0].bias)
+        self.intercept_hidden_ = np.asarray(self.machine_.layers[1].bias)
+        self.history_ = history
+        self.n_updates_ = n_updates
+
+    def _settled(self, rows: Rows) -> columns.Visible:
+        """The visible layer as it was settled, if it can hold the rows."""
+        unit = self._model.machine.layers[0]
+        columns.require_fitting(unit, rows)
+        mean = jnp.zeros_like(unit.bias) if self._model.mean is None else self._model.mean
+        return columns.Visible(unit, self._model.encoding, mean, ())
+
+    def _chance(self) -> Key[Array, ""]:
+        """A new key at each call: where ``random_state`` is a seed, the same ones in the same order."""
+        if not hasattr(self, "_draws"):
+            self._draws = check_random_state(self.random_state)
+        return sampling.key(int(self._draws.randint(2**31 - 1)))
+
+    def _of_rows(self, function: Any, X: Any, *rest: Any) -> np.ndarray:
+        check_is_fitted(self)
+        with self._precision():
+            rows = read(X, dtype=self.dtype)
+            validate_data(self, X, reset=False, skip_check_array=True)
+            columns.require_fitting(self._model.machine.layers[0], rows)
+            return over_rows(function, self._model, rows, *rest)
+
+    def _inner_log_partition(self) -> LogPartition:
+        if "_log_partition" not in self.__dict__:
+            with self._precision():
+                self._log_partition = self._model.log_partition(sampling.key(0))
+        return self._log_partition
+
+
+def _split(n_rows: int, fraction: float, seed: int) -> tuple[np.ndarray, np.ndarray | None]:
+    """The places of the rows to learn from, and of those held out."""
+    n_held = round(fraction * n_rows)
+    if fraction > 0 and not 0 < n_held < n_rows:
+        wanted = "a fraction that leaves rows on both sides"
+        raise ArgumentError("validation_fraction", f"{fraction} of {n_rows} rows", wanted)
+    if not n_held:
+        return np.arange(n_rows), None
+    order = permutation(seed, 2**31, n_rows)  # of an epoch that no run reaches
+    return np.sort(order[n_held:]), np.sort(order[:n_held])

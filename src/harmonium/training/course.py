@@ -1,0 +1,74 @@
+"""A run from its start to its end: the state, what was written down on the way, and the best model so far."""
+
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+from harmonium.data import Batches
+from harmonium.training.loop import Run, chunk_size, chunks
+from harmonium.training.state import State
+
+Row = dict[str, float]
+"""What was written down at one step: ``step``, ``epoch``, and whatever the monitor found."""
+
+
+class Best(NamedTuple):
+    """The model with the highest score so far, and the step that led to it."""
+
+    model: Any
+    score: float
+    step: int
+
+
+class Course(NamedTuple):
+    """How far a run has come."""
+
+    state: State[Any]
+    history: tuple[Row, ...] = ()
+    best: Best | None = None
+    stopped: bool = False
+
+    @property
+    def result(self) -> Any:
+        """The model to use: the best where scores are kept, else the latest."""
+        return self.state.result if self.best is None else self.best.model
+
+
+class Watch(NamedTuple):
+    """Who looks on: every ``every`` steps ``monitor`` looks at the state, and what it finds goes into the history.
+
+    With a ``criterion``, one of the monitor's names, the model for which it is highest is kept, and the run stops when
+    ``patience`` looks in a row found none higher (never, if it is None).
+    """
+
+    every: int
+    monitor: Callable[[State[Any]], Row]
+    criterion: str | None = None
+    patience: int | None = None
+
+
+def follow(run: Run[Any], course: Course, batches: Batches, until: int, watch: Watch) -> Iterator[Course]:
+    """The course of a run up to step ``until``, after each chunk of steps; it goes on from ``course``."""
+    if course.stopped:
+        return
+    columns = batches.rows.n_columns
+    size = chunk_size(batches.batch_size, columns, course.state.model)
+    for state in chunks(run, course.state, batches, until, size, watch.every):
+        course = course._replace(state=state)
+        step = int(state.step)
+        if step % watch.every == 0 or step == until:
+            course = _looked(course, watch, step, step / batches.steps_per_epoch)
+        yield course
+        if course.stopped:
+            return
+
+
+def _looked(course: Course, watch: Watch, step: int, epoch: float) -> Course:
+    found = {"step": step, "epoch": epoch, **watch.monitor(course.state)}
+    course = course._replace(history=(*course.history, found))
+    if watch.criterion is None:
+        return course
+    score, best = found[watch.criterion], course.best
+    if best is None or score > best.score:
+        return course._replace(best=Best(course.state.result, score, step))
+    since = sum(row["step"] > best.step for row in course.history)
+    return course._replace(stopped=watch.patience is not None and since >= watch.patience)
