@@ -48,7 +48,7 @@ class Categorical(Unit):
         return jax.nn.one_hot(jnp.argmax(self.field(inputs), axis=-1), self.shape[-1], dtype=inputs.dtype)
 
     def with_mean(self, mean: Float[Array, "n k"]) -> "Categorical":
-        log = jnp.log(mean)
+        log = jnp.log(jnp.maximum(mean, jnp.finfo(mean.dtype).tiny))
         return Categorical(log - log.mean(axis=-1, keepdims=True))
 
     def sample(self, key: Key[Array, ""], inputs: Float[Array, "*batch n k"]) -> Float[Array, "*batch n k"]:
