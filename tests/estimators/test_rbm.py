@@ -25,7 +25,7 @@ def test_two_rows_are_learned(two):
     assert drawn.shape == (300, 4)
     kinds = np.unique(drawn, axis=0, return_counts=True)
     assert kinds[1].max() < 0.7 * 300  # both
-    assert np.sort(kinds[1])[-2:].sum() > 0.6 * 300
+    assert np.sort(kinds[1])[-2:].sum() > 0.5 * 300  # their probability is 0.64: below by chance once in 10⁶
 
 
 def test_what_it_says_of_rows_is_what_the_machine_says(two):
@@ -56,8 +56,9 @@ def test_gibbs_steps_are_drawn_from_the_conditionals(two):
 def test_the_same_seed_gives_the_same_model_and_draws():
     a, b = (hm.RBM(3, n_updates=100, random_state=5).fit(TWO) for _ in range(2))
     np.testing.assert_array_equal(a.components_, b.components_)
-    np.testing.assert_array_equal(a.sample(20, 20), b.sample(20, 20))
-    assert not np.array_equal(a.sample(20, 20), b.sample(40, 20)[:20])  # the next draws are new ones
+    first = a.sample(20, 20)
+    np.testing.assert_array_equal(first, b.sample(20, 20))
+    assert not np.array_equal(first, a.sample(20, 20))  # the next draws are new ones
     other = hm.RBM(3, n_updates=100, random_state=6).fit(TWO)
     assert not np.array_equal(a.components_, other.components_)
 
@@ -255,7 +256,7 @@ def test_absurd_parameters_are_named_before_anything_is_altered(parameters, mess
         (np.empty((3, 0)), None, "no columns"),
         ([[0.0, np.nan]], None, "NaN at row 0, column 1"),
         ([[0.0], [np.inf]], None, "infinity"),
-        ([["a", "b"]], None, "turn text into numbers"),
+        ([["a", "b"]], None, "turn text"),
         (TWO, np.full(100, -1.0), "sample_weight: found -1.0 for row 0"),
         (TWO, np.zeros(100), "zero for every row"),
         (TWO, np.ones(99), "shape"),

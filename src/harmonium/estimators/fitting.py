@@ -39,7 +39,7 @@ N_UPDATES = 20_000
 PRIOR = 4.0
 """The default of l2 is that of a normal prior of this precision on every weight: PRIOR over the number of rows."""
 
-RATES = {"sgd": 0.1, "momentum": 0.01, "nesterov": 0.01, "adagrad": 0.01, "rmsprop": 0.001, "adam": 0.001, "lbfgs": 1.0}
+RATES = {"sgd": 0.1, "momentum": 0.01, "nesterov": 0.01, "adagrad": 0.05, "rmsprop": 0.001, "adam": 0.001, "lbfgs": 1.0}
 GAUSSIAN = 0.1
 """The rates of steps along the gradient are lower by this where the columns are on the real line."""
 
