@@ -57,7 +57,7 @@ class Likelihood(Objective[Machine]):
     def step(self, key: Key[Array, ""], machine: Machine, state: PyTree, batch: Batch) -> tuple[Machine, PyTree]:
         """The gradient with respect to the plain parameters, and the next state."""
         chains, gauge = state
-        data: Known = batch.visible + (None,) * (len(machine.layers) - machine.n_visible)
+        data = configuration(machine, batch)
         share = jnp.sum(batch.weights) / batch.full
         in_data = machine.statistics(data, batch.weights / batch.full)
         in_model, chains = self.negative.step(key, machine, chains, batch)
@@ -79,15 +79,12 @@ class Likelihood(Objective[Machine]):
         """A step of the parameters in centred variables, as a step of the plain ones."""
         return positive.leave(machine, self._leave(machine, update, state) if self.centred else update)
 
+    def place(self, machine: Machine) -> Machine:
+        """The parameters, the positive ones as logarithms; not centred, for centres move."""
+        return positive.place(machine)
+
     def magnitudes(self, machine: Machine, batch: Batch) -> dict[str, Scalar]:
-        """The largest input that each hidden layer receives from the batch; of a machine without, each visible one."""
-        known: Known = batch.visible + (None,) * (len(machine.layers) - machine.n_visible)
-        hidden = range(machine.n_visible, len(machine.layers))
-        if hidden:
-            inputs = {layer: machine.inputs_from_others(known, layer) for layer in hidden}
-        else:
-            inputs = {layer: machine.inputs(batch.visible, layer) for layer in range(machine.n_visible)}
-        return {f"the inputs of layer {machine.names[layer]!r}": jnp.max(jnp.abs(x)) for layer, x in inputs.items()}
+        return largest_inputs(machine, batch) | positive.magnitudes(machine)
 
     def _leave(self, machine: Machine, update: Machine, state: PyTree) -> Machine:
         _, gauge = state
@@ -129,3 +126,18 @@ def sweeps(
 
     swept: State = jax.lax.fori_loop(0, n_gibbs, sweep, state)
     return swept
+
+
+def configuration(machine: Machine, batch: Batch) -> Known:
+    """The batch as a configuration: its hidden layers are summed over."""
+    return batch.visible + (None,) * (len(machine.layers) - machine.n_visible)
+
+
+def largest_inputs(machine: Machine, batch: Batch) -> dict[str, Scalar]:
+    """The largest input that each hidden layer receives from the batch; of a machine without, each visible one."""
+    hidden = range(machine.n_visible, len(machine.layers))
+    if hidden:
+        inputs = {layer: machine.inputs_from_others(configuration(machine, batch), layer) for layer in hidden}
+    else:
+        inputs = {layer: machine.inputs(batch.visible, layer) for layer in range(machine.n_visible)}
+    return {f"the inputs of layer {machine.names[layer]!r}": jnp.max(jnp.abs(x)) for layer, x in inputs.items()}
