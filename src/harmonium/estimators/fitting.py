@@ -114,7 +114,8 @@ def _objective(p: dict[str, Any], penalties: Penalties) -> Objective[Machine]:
         negative = Contrastive(int(p["n_gibbs"]))
     else:
         negative = Exact()
-    return Likelihood(negative, penalties, centred=bool(p["centred"]))
+    # A search along a line remembers gradients of many steps, which must be of the same variables.
+    return Likelihood(negative, penalties, centred=bool(p["centred"]) and p["optimizer"] != "lbfgs")
 
 
 def _optimiser(p: dict[str, Any], layer: Visible, streaming: bool) -> Optimiser:

@@ -5,7 +5,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Key, PyTree
 
 from harmonium.learning.likelihood import Negative, marginalised, sweeps
-from harmonium.learning.objective import Batch
+from harmonium.learning.objective import Batch, shares
 from harmonium.machine import Machine
 from harmonium.sampling import gibbs
 
@@ -22,8 +22,7 @@ class Contrastive(Negative):
         hidden = machine.layers[machine.n_visible :]
         rows = batch.visible + tuple(jnp.zeros((len(batch.weights), *h.shape), h.bias.dtype) for h in hidden)
         state = sweeps(key, machine, rows, self.n_gibbs)  # the hidden layers are drawn first
-        weights = batch.weights / jnp.sum(batch.weights)
-        return machine.statistics(marginalised(machine, state), weights), None
+        return machine.statistics(marginalised(machine, state), shares(batch.weights)), None
 
 
 class Persistent(Negative):

@@ -4,6 +4,7 @@ from abc import abstractmethod
 from typing import Generic, NamedTuple, TypeVar
 
 import equinox as eqx
+import jax.numpy as jnp
 from jaxtyping import Array, Float, Key, PyTree, Scalar
 
 Model = TypeVar("Model")
@@ -15,6 +16,12 @@ class Batch(NamedTuple):
     visible: tuple[Float[Array, "..."], ...]
     weights: Float[Array, " batch"]
     full: Float[Array, ""] | float
+
+
+def shares(weights: Float[Array, " batch"]) -> Float[Array, " batch"]:
+    """Weights over their sum; zeros of a batch in which no row counts."""
+    total = jnp.sum(weights)
+    return weights / jnp.where(total > 0, total, 1)
 
 
 class Objective(eqx.Module, Generic[Model]):
@@ -35,6 +42,11 @@ class Objective(eqx.Module, Generic[Model]):
     def leave(self, model: Model, update: Model, state: PyTree) -> Model:
         """A step made in those variables, as a step of the parameters."""
         return update
+
+    def place(self, model: Model) -> Model:
+        """Where the model is in those variables, for optimisers that remember where they were."""
+        place: Model = eqx.filter(model, eqx.is_inexact_array)
+        return place
 
     def value(self, model: Model, batch: Batch) -> Scalar:
         """What is climbed, where it can be computed: optimisers that search along a line ask for it."""

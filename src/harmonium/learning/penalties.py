@@ -13,6 +13,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Scalar
 
+from harmonium.learning.objective import shares
 from harmonium.machine import Known, Machine
 from harmonium.units import Unit
 
@@ -42,7 +43,7 @@ class Penalties(eqx.Module):
             if self.l1 is not None:
                 total = total + self.l1 * jnp.sum(jnp.abs(coupling.weights))
         if self.sparsity is not None:
-            share = weights / jnp.sum(weights)
+            share = shares(weights)
             for layer in (layer for layer, x in enumerate(data) if x is None):
                 mean = machine.layers[layer].mean(machine.inputs_from_others(data, layer))
                 activity = jnp.tensordot(share, mean, axes=1)

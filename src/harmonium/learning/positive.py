@@ -5,7 +5,7 @@ from typing import Any
 
 import equinox as eqx
 import jax.numpy as jnp
-from jaxtyping import Array
+from jaxtyping import Array, Scalar
 
 from harmonium.machine import Machine
 
@@ -18,6 +18,20 @@ def enter(machine: Machine, gradient: Machine) -> Machine:
 def leave(machine: Machine, update: Machine) -> Machine:
     """A step of the logarithms as a step of the parameters, as they are elsewhere."""
     return _changed(machine, update, lambda value, step: value * jnp.expm1(step))
+
+
+def place(machine: Machine) -> Machine:
+    """The logarithms of the positive parameters, and the others."""
+    return _changed(machine, eqx.filter(machine, eqx.is_inexact_array), lambda value, _: jnp.log(value))
+
+
+def magnitudes(machine: Machine) -> dict[str, Scalar]:
+    """The largest logarithms, either way: infinite or NaN where a parameter is not positive."""
+    return {
+        f"log {name} of layer {machine.names[layer]!r}": jnp.max(jnp.abs(jnp.log(getattr(unit, name))))
+        for layer, unit in enumerate(machine.layers)
+        for name in unit.positive
+    }
 
 
 def _changed(machine: Machine, tree: Machine, change: Callable[[Array, Array], Array]) -> Machine:

@@ -1,5 +1,6 @@
 """A run on disk: its whole course in one file, from which it goes on bit for bit."""
 
+import math
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -25,8 +26,9 @@ def path_in(folder: str | os.PathLike[str]) -> Path:
 def save(folder: str | os.PathLike[str], course: Course, about: Mapping[str, Any]) -> None:
     """Write a course, and what it is ``about``: the settings and the data that another run must share to go on."""
     Path(folder).mkdir(parents=True, exist_ok=True)
-    best = None if course.best is None else {"score": course.best.score, "step": course.best.step}
-    said = {"history": list(course.history), "stopped": course.stopped, "best": best, "about": dict(about)}
+    best = None if course.best is None else _finite({"score": course.best.score, "step": course.best.step})
+    history = [_finite(row) for row in course.history]
+    said = {"history": history, "stopped": course.stopped, "best": best, "about": dict(about)}
     write(path_in(folder), _arrays((course.state, course.best and course.best.model)), {"checkpoint": said})
 
 
@@ -48,8 +50,17 @@ def load(folder: str | os.PathLike[str], start: Course, about: Mapping[str, Any]
                 "Go on with the settings and data it was begun with, or name another folder."
             )
     state, model = _filled((start.state, saved["best"] and start.state.result), arrays, path)
-    best = saved["best"] and Best(model, **saved["best"])
-    return Course(state, tuple(saved["history"]), best, saved["stopped"])
+    best = saved["best"] and Best(model, **_numbers_of(saved["best"]))
+    return Course(state, tuple(map(_numbers_of, saved["history"])), best, saved["stopped"])
+
+
+def _finite(row: Mapping[str, Any]) -> dict[str, Any]:
+    """The row with NaN and infinity, which JSON does not know, as words."""
+    return {name: value if math.isfinite(value) else repr(float(value)) for name, value in row.items()}
+
+
+def _numbers_of(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: float(value) if isinstance(value, str) else value for name, value in row.items()}
 
 
 def _arrays(tree: Any) -> dict[str, np.ndarray]:

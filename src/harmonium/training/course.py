@@ -1,5 +1,6 @@
 """A run from its start to its end: the state, what was written down on the way, and the best model so far."""
 
+import math
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
@@ -68,7 +69,7 @@ def _looked(course: Course, watch: Watch, step: int, epoch: float) -> Course:
     if watch.criterion is None:
         return course
     score, best = found[watch.criterion], course.best
-    if best is None or score > best.score:
+    if score > (-math.inf if best is None else best.score):  # what is NaN is never the best
         return course._replace(best=Best(course.state.result, score, step))
-    since = sum(row["step"] > best.step for row in course.history)
+    since = sum(row["step"] > (0 if best is None else best.step) for row in course.history)
     return course._replace(stopped=watch.patience is not None and since >= watch.patience)

@@ -17,7 +17,7 @@ from harmonium.training.optimisers import Optimiser
 from harmonium.training.state import State, parameters
 
 LIMIT = 1e6
-"""Beyond this size an input or a bias has diverged: e^-10⁶ is zero in every arithmetic."""
+"""Beyond this size an input has diverged: e^-10⁶ is zero in every arithmetic."""
 
 CHUNK_BYTES = 2**25
 CHUNK_WORK = 2**31
@@ -43,7 +43,8 @@ class Run(eqx.Module, Generic[Model]):
         """The state before the first step; ``means`` are those of the visible layers in the data."""
         first, key = jax.random.split(key)
         carried = self.objective.init(first, model, means)
-        return states.start(model, self.optimiser.init(parameters(model)), carried, key, self.emphasis is not None)
+        moved = self.optimiser.init(self.objective.place(model))
+        return states.start(model, moved, carried, key, self.emphasis is not None)
 
     def batch(self, chunk: "Chunk", i: Int[Array, ""]) -> Batch:
         """Step i of a chunk, as the objective sees it."""
@@ -51,10 +52,13 @@ class Run(eqx.Module, Generic[Model]):
 
 
 class Chunk(eqx.Module):
-    """Some steps' rows and weights, and the number of steps that count: the shape stays, the number may be smaller."""
+    """Some steps' rows and weights, and the number n of steps that count: the shape stays, n may be smaller.
 
-    rows: Float[Array, "steps batch columns"]
-    weights: Float[Array, "steps batch"]
+    Batch n, of the step after them, is there to look at the model that they leave.
+    """
+
+    rows: Float[Array, "n_batches batch columns"]
+    weights: Float[Array, "n_batches batch"]
     full: Float[Array, ""]
     n: Int[Array, ""]
 
@@ -64,14 +68,15 @@ def update(run: Run[Model], state: State[Model], batch: Batch) -> State[Model]:
     model, key = state.model, jax.random.fold_in(state.key, state.step)
     gradient, carried = run.objective.step(key, model, state.objective, batch)
     gradient = run.objective.enter(model, gradient, carried)
-    extra: dict[str, Any] = {}
+    here, extra = run.objective.place(model), dict[str, Any]()
     if run.optimiser.searches:
 
-        def loss(p: Model) -> Array:
-            return -run.objective.value(eqx.combine(p, model), batch)
+        def loss(there: Model) -> Array:  # the way there is a step like all others, in the variables of the gradient
+            way = run.objective.leave(model, jax.tree.map(jnp.subtract, there, here), carried)
+            return -run.objective.value(eqx.apply_updates(model, way), batch)
 
-        extra = {"value": loss(parameters(model)), "grad": jax.tree.map(lambda g: -g, gradient), "value_fn": loss}
-    step, optimiser = run.optimiser.step(gradient, state.optimiser, parameters(model), state.step, **extra)
+        extra = {"value": loss(here), "grad": jax.tree.map(lambda g: -g, gradient), "value_fn": loss}
+    step, optimiser = run.optimiser.step(gradient, state.optimiser, here, state.step, **extra)
     model = eqx.apply_updates(model, run.objective.leave(model, step, carried))
     average = state.average
     if average is not None and run.emphasis is not None:
@@ -83,9 +88,14 @@ def update(run: Run[Model], state: State[Model], batch: Batch) -> State[Model]:
 def advance(run: Run[Model], state: State[Model], chunk: Chunk) -> tuple[State[Model], Int[Array, ""], Bool[Array, ""]]:
     """The state after the steps of a chunk, how many of them were made, and whether the model they left is sound.
 
-    Each step looks at the model it starts from; if that is out of bounds, it is the last.
+    A model is looked at with the batch of the step that starts from it, wherever chunks end; if it is out of bounds,
+    that step is the last.
     """
     moving, fixed = eqx.partition(state, eqx.is_array)
+
+    def bounded(model: Model, batch: Batch) -> Bool[Array, ""]:
+        sizes = run.objective.magnitudes(model, batch)
+        return jnp.all(jnp.stack(list(sizes.values())) < LIMIT)
 
     def goes_on(carry: tuple[Array, Array, Any]) -> Bool[Array, ""]:
         i, sound, _ = carry
@@ -95,15 +105,13 @@ def advance(run: Run[Model], state: State[Model], chunk: Chunk) -> tuple[State[M
         i, _, moving = carry
         state = eqx.combine(moving, fixed)
         batch = run.batch(chunk, i)
-        sizes = run.objective.magnitudes(state.model, batch)
-        sound = jnp.all(jnp.stack(list(sizes.values())) < LIMIT)
-        return i + 1, sound, eqx.filter(update(run, state, batch), eqx.is_array)
+        return i + 1, bounded(state.model, batch), eqx.filter(update(run, state, batch), eqx.is_array)
 
     begin = (jnp.zeros((), jnp.int32), jnp.ones((), bool), moving)
     i, sound, moving = jax.lax.while_loop(goes_on, step, begin)
     state = eqx.combine(moving, fixed)
     finite = [jnp.all(jnp.isfinite(leaf)) for leaf in jax.tree.leaves(parameters(state.model))]
-    return state, i, sound & jnp.all(jnp.stack(finite))
+    return state, i, sound & jnp.all(jnp.stack(finite)) & bounded(state.model, run.batch(chunk, i))
 
 
 def chunks(
@@ -141,36 +149,40 @@ def chunk_size(batch: int, columns: int, model: eqx.Module) -> int:
 
 def _chunk(batches: Batches, first: int, n: int, size: int) -> tuple[np.ndarray, ...]:
     """What a ``Chunk`` of ``n`` steps holds, with room for ``size``."""
-    rows, weights = batches.chunk(first, n)
+    rows, weights = batches.chunk(first, n + 1)
     if n < size:
-        filled = np.zeros((size, *rows.shape[1:]), rows.dtype)
-        filled[:n] = rows
+        filled = np.zeros((size + 1, *rows.shape[1:]), rows.dtype)
+        filled[: n + 1] = rows
         rows, given = filled, weights
-        weights = np.zeros((size, given.shape[1]), given.dtype)
-        weights[:n] = given
+        weights = np.zeros((size + 1, given.shape[1]), given.dtype)
+        weights[: n + 1] = given
     return rows, weights, np.asarray(batches.batch_size, rows.dtype), np.asarray(n, np.int32)
 
 
 def _diverged(run: Run[Model], state: State[Model], chunk: Chunk, n: int) -> DivergenceError:
-    """The error for a chunk that went wrong in step n, counted from 1: made again up to there, to see what did."""
+    """The error for a chunk that was found wanting after n steps: made again in part, to see which step it was.
 
-    def again(steps: int) -> State[Model]:
-        part = eqx.tree_at(lambda c: c.n, chunk, jnp.asarray(max(steps, 0), jnp.int32))
-        return advance(run, state, part)[0]
+    What is not finite never heals, and what is out of bounds ends the chunk: so the step can be found by bisection.
+    """
 
-    # A step that finds the model out of bounds is one too late; the last step of a chunk is found out at its end.
-    whole = bool(advance(run, state, eqx.tree_at(lambda c: c.n, chunk, jnp.asarray(n - 1, jnp.int32)))[2])
-    bad = n if whole else n - 1
-    after = again(bad)
-    batch = run.batch(chunk, jnp.asarray(bad - 1))
+    def again(steps: int) -> tuple[State[Model], bool]:
+        part = eqx.tree_at(lambda c: c.n, chunk, jnp.asarray(steps, jnp.int32))
+        after, _, sound = advance(run, state, part)
+        return after, bool(sound)
+
+    good, bad = -1, n  # steps after which the model is sound, and is not; a run may begin with one that is not
+    while bad - good > 1:
+        middle = (good + bad) // 2
+        good, bad = (middle, bad) if again(middle)[1] else (good, middle)
+    model = again(bad)[0].model
     found = [
         f"NaN or infinity in {jax.tree_util.keystr(path).lstrip('.')}"
-        for path, leaf in jax.tree_util.tree_leaves_with_path(parameters(after.model))
+        for path, leaf in jax.tree_util.tree_leaves_with_path(parameters(model))
         if not bool(jnp.isfinite(leaf).all())
     ]
     found += [
         f"{name} at {float(size):.3g}, beyond {LIMIT:g}"
-        for name, size in run.objective.magnitudes(after.model, batch).items()
+        for name, size in run.objective.magnitudes(model, run.batch(chunk, jnp.asarray(bad))).items()
         if not bool(size < LIMIT)
     ]
-    return DivergenceError(int(state.step) + bad, "; ".join(found), again(bad - 1))
+    return DivergenceError(int(state.step) + bad, "; ".join(found), again(max(good, 0))[0])

@@ -42,13 +42,18 @@ class Optimiser(eqx.Module):
 def optimiser(chosen: str | optax.GradientTransformation, schedule: Schedule, momentum: float = 0.9) -> Optimiser:
     """An optimiser by name, at the rates of the schedule; or an optax transformation, whose own rate is multiplied."""
     if isinstance(chosen, optax.GradientTransformation):
-        return Optimiser(optax.with_extra_args_support(chosen), schedule)
+        return Optimiser(_supported(chosen), schedule)
     if chosen not in NAMES:
         raise ArgumentError("optimizer", repr(chosen), f"one of {', '.join(NAMES)}, or an optax transformation")
     return Optimiser(_named(chosen, momentum), schedule, searches=chosen == "lbfgs")
 
 
-@cache  # the same object for the same name: compiled code is found again
+@cache  # the same object for the same one: compiled code is found again
+def _supported(transformation: optax.GradientTransformation) -> optax.GradientTransformationExtraArgs:
+    return optax.with_extra_args_support(transformation)
+
+
+@cache
 def _named(name: str, momentum: float) -> optax.GradientTransformationExtraArgs:
     made = {
         "sgd": lambda: optax.sgd(1.0),
