@@ -1,6 +1,6 @@
 """A mixture of independent columns, by expectation maximisation: what a model of binary rows should be better than."""
 
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Float
@@ -16,7 +16,7 @@ class Mixture(NamedTuple):
     means: Float[np.ndarray, "k columns"]
 
     @classmethod
-    def fit(cls, rows: Rows, k: int, seed: int = 0, n_steps: int = 40) -> Self:
+    def fit(cls, rows: Rows, k: int, seed: int = 0, n_steps: int = 40) -> "Mixture":
         """The mixture after ``n_steps`` steps, from random rows; each component has seen half a 0 and half a 1 more."""
         chance = np.random.default_rng(seed)
         means = 0.25 + 0.5 * rows[chance.choice(len(rows), k, replace=len(rows) < k)].astype(float)
@@ -29,7 +29,7 @@ class Mixture(NamedTuple):
         return made
 
     @classmethod
-    def best(cls, rows: Rows, held_out: Rows, sizes: tuple[int, ...] = (20, 40, 80, 160)) -> Self:
+    def best(cls, rows: Rows, held_out: Rows, sizes: tuple[int, ...] = (20, 40, 80, 160)) -> "Mixture":
         """The fit with the number of components that makes other rows likeliest."""
         fits = [cls.fit(rows, k) for k in sizes]
         return max(fits, key=lambda one: float(one.log_likelihood(held_out).mean()))
