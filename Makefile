@@ -22,7 +22,7 @@ demo: $(VENV)/has-package
 	$(BIN)/python examples/demo.py
 
 test: $(VENV)/has-test
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 lint: $(VENV)/has-lint
 	$(BIN)/ruff check
@@ -31,7 +31,7 @@ lint: $(VENV)/has-lint
 	$(BIN)/lint-imports
 
 prove: $(VENV)/has-test
-	$(BIN)/python -m pytest -n 2 -m prove
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m prove
 	$(BIN)/python tests/planted_bugs.py
 
 bench: $(VENV)/has-package

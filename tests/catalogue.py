@@ -13,20 +13,17 @@ from harmonium.units import UNITS, Unit
 PAIRS = [(a, b) for a in UNITS for b in UNITS]
 
 
-def _quick(a: type[Unit], b: type[Unit]) -> bool:
-    """Every type on either side of a Bernoulli layer, and with itself."""
-    return a is b or hm.Bernoulli in (a, b)
-
-
-def pairs(*cases: object, quick: tuple[object, ...] = ()) -> pytest.MarkDecorator:
+def pairs(*cases: object, quick: tuple[object, ...] = (), slow: tuple[object, ...] = ()) -> pytest.MarkDecorator:
     """Every pair of unit types, in every case if there are any; what is not quick waits for `make prove`.
 
-    All pairs run in the ``quick`` cases, and the pairs with a Bernoulli layer or of one type run in all.
+    All pairs run in the ``quick`` cases, those of one type only in the ``slow`` cases, and those of one type or with
+    a Bernoulli layer in the others.
     """
     params = []
     for a, b in PAIRS:
         for case in cases or (None,):
-            marks = [] if _quick(a, b) or case in quick else [pytest.mark.prove]
+            at_once = a is b or case in quick or (case not in slow and hm.Bernoulli in (a, b))
+            marks = [] if at_once else [pytest.mark.prove]
             values = ((a, b), case) if cases else ((a, b),)
             name = f"{a.__name__}-{b.__name__}" + (f"-{case}" if cases else "")
             params.append(pytest.param(*values, marks=marks, id=name))
@@ -124,6 +121,17 @@ def gaussian_field() -> Machine:
             ("visible", "hidden"): hm.Dense(jax.random.normal(k[2], (3, 1))),
         },
     )
+
+
+def coupled(machine: Machine, factor: float) -> Machine:
+    """The machine with every coupling times the factor; Gaussian layers coupled within are made steep enough for it."""
+    changed = eqx.tree_at(lambda m: [c.weights for c in m.couplings], machine, replace_fn=lambda w: factor * w)
+    for layer, unit in enumerate(machine.layers):
+        within = changed.within(layer)
+        if within is not None and unit.tails() is not None:
+            by = 1.5 * jnp.abs(within.matrix()).sum(axis=1)
+            changed = eqx.tree_at(lambda m, layer=layer: m.layers[layer], changed, _steeper(unit, by))
+    return changed
 
 
 GRAPHS = {f.__name__: f for f in (general, table, torus, deep, potts, masked, gaussian_field)}

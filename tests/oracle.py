@@ -1,7 +1,8 @@
 """The truth, by brute force: energies term by term from the textbook, sums over every configuration, mpmath for tails.
 
 Shares no formula with the package: only parameters are read off a machine, and everything is computed anew, in extended
-precision where sums cancel.
+precision where sums cancel. Of a unit type that is not written down here (one just added), it takes the energy, which
+defines the type, and sums or integrates that.
 """
 
 import itertools
@@ -13,6 +14,8 @@ import numpy as np
 from harmonium.machine import Machine
 
 mp.mp.dps = 60
+
+KNOWN = ("Bernoulli", "Spin", "Binomial", "Categorical", "Gaussian", "Rectified", "DualRectified")
 
 
 def values(unit) -> list:
@@ -26,16 +29,20 @@ def values(unit) -> list:
         return [float(x) for x in range(unit.trials + 1)]
     if kind == "Categorical":
         return [tuple(float(i == k) for i in range(unit.bias.shape[1])) for k in range(unit.bias.shape[1])]
-    raise AssertionError(kind)
+    assert kind not in KNOWN
+    return np.asarray(unit.states(), float).tolist()
 
 
 def discrete(unit) -> bool:
-    return type(unit).__name__ in ("Bernoulli", "Spin", "Binomial", "Categorical")
+    kind = type(unit).__name__
+    return kind in ("Bernoulli", "Spin", "Binomial", "Categorical") if kind in KNOWN else unit.states() is not None
 
 
 def layer_energy(unit, x: np.ndarray) -> float:
     """Minus the log weight of one configuration of a layer."""
     kind = type(unit).__name__
+    if kind not in KNOWN:
+        return float(unit.energy(np.asarray(x, float)))
     b = np.asarray(unit.bias, np.longdouble)
     energy = -np.sum(b * x)
     if kind == "Binomial":
@@ -119,6 +126,8 @@ def _half_normal(theta, gamma):
 def unit_moments(unit, i: int, theta):
     """log Σ_x m(x) exp(-E(x) + Ix), mean and variance of unit i with b + I = θ, in mpmath."""
     kind = type(unit).__name__
+    if kind not in KNOWN:
+        return _moments_of_energy(unit, i, theta)
     if kind == "Gaussian":
         gamma, theta = mp.mpf(float(unit.precision[i])), mp.mpf(float(theta))
         return theta**2 / (2 * gamma) + mp.log(2 * mp.pi / gamma) / 2, theta / gamma, 1 / gamma
@@ -155,6 +164,66 @@ def unit_moments(unit, i: int, theta):
     return log_z, mean, variance
 
 
+def _moments_of_energy(unit, i: int, theta):
+    """The same for any type, from its energy alone: over all states, or Gauss-Legendre points of its support."""
+    one = unit.at(np.array([i]))
+    shift = np.asarray(theta, float) - np.asarray(unit.bias[i], float)
+    if discrete(unit):
+        x, log_weights = np.asarray(unit.states(), float), 0.0
+    else:
+        low, high = (float(np.clip(end, -60, 60)) for end in unit.support)
+        edges = np.linspace(low, high, 400)
+        points, weights = np.polynomial.legendre.leggauss(24)
+        middle, half = (edges[1:] + edges[:-1]) / 2, np.diff(edges) / 2
+        x, log_weights = (middle[:, None] + half[:, None] * points).ravel(), np.log(half[:, None] * weights).ravel()
+    logs = np.asarray(-np.asarray(one.energy(x[:, None])) + log_weights, np.longdouble) + (
+        x * shift if x.ndim == 1 else x @ shift
+    )
+    log_z = log_sum_exp(logs)
+    chance = np.exp(logs - log_z)
+    mean = np.tensordot(chance, x, axes=1)
+    return log_z, mean, np.tensordot(chance, (x - mean) ** 2, axes=1)
+
+
+def gaussian_parts(machine: Machine, state, layers) -> tuple:
+    """E as a function of the given Gaussian layers, c - l·x + ½xᵀΛx, read off its values: c, l, Λ in mpmath."""
+    widths = [machine.layers[layer].n for layer in layers]
+    size = sum(widths)
+
+    def at(x):
+        parts = np.split(np.asarray(x, np.longdouble), np.cumsum(widths)[:-1])
+        full = list(state)
+        for layer, part in zip(layers, parts, strict=True):
+            full[layer] = part
+        return mp.mpf(str(np.longdouble(energy(machine, full))))
+
+    unit = np.eye(size)
+    here = at(np.zeros(size))
+    ahead, behind = [at(e) for e in unit], [at(-e) for e in unit]
+    linear = mp.matrix([(b - a) / 2 for a, b in zip(ahead, behind, strict=True)])
+    curved = mp.matrix(size, size)
+    for i in range(size):
+        curved[i, i] = ahead[i] + behind[i] - 2 * here
+        for j in range(i):
+            curved[i, j] = curved[j, i] = at(unit[i] + unit[j]) - ahead[i] - ahead[j] + here
+    return here, linear, curved
+
+
+def log_partition_with_gaussians(machine: Machine):
+    """log Z of any machine whose continuous layers are Gaussian: all of them integrated, the rest listed."""
+    layers = [layer for layer, unit in enumerate(machine.layers) if not discrete(unit)]
+    assert all(type(machine.layers[layer]).__name__ == "Gaussian" for layer in layers)
+    rest = [configurations(unit) if discrete(unit) else [None] for unit in machine.layers]
+    terms = []
+    for state in itertools.product(*rest):
+        here, linear, curved = gaussian_parts(machine, state, layers)
+        size = len(linear)
+        quadratic = (linear.T * mp.lu_solve(curved, linear))[0]
+        terms.append(quadratic / 2 - mp.log(mp.det(curved)) / 2 + size * mp.log(2 * mp.pi) / 2 - here)
+    top = max(terms)
+    return top + mp.log(sum(mp.exp(term - top) for term in terms))
+
+
 def log_partition(machine: Machine):
     """log Z of a two-layer machine of any units, or of any machine of discrete units."""
     if all(discrete(unit) for unit in machine.layers):
@@ -172,19 +241,7 @@ def log_partition(machine: Machine):
         top = max(terms)
         return top + mp.log(sum(mp.exp(term - top) for term in terms))
     if type(a).__name__ == type(b).__name__ == "Gaussian":
-        weights = np.asarray(machine.couplings[0].weights, float)
-        n = a.n + b.n
-        precision = mp.zeros(n)
-        linear = mp.zeros(n, 1)
-        for i, value in enumerate([*np.asarray(a.precision), *np.asarray(b.precision)]):
-            precision[i, i] = mp.mpf(float(value))
-        for i, value in enumerate([*np.asarray(a.bias), *np.asarray(b.bias)]):
-            linear[i] = mp.mpf(float(value))
-        for i in range(a.n):
-            for j in range(b.n):
-                precision[i, a.n + j] = precision[a.n + j, i] = -mp.mpf(float(weights[i, j]))
-        quadratic = (linear.T * mp.lu_solve(precision, linear))[0]
-        return quadratic / 2 - mp.log(mp.det(precision)) / 2 + n * mp.log(2 * mp.pi) / 2
+        return log_partition_with_gaussians(machine)
     return _quadrature(machine)
 
 
@@ -192,8 +249,9 @@ def _quadrature(machine: Machine):
     """Two continuous layers, the second of one unit: mpmath's quadrature over it of the first in closed form."""
     a, b = machine.layers
     assert b.n == 1
-    kind = type(b).__name__
-    low = mp.mpf(0) if kind == "Rectified" else -mp.inf
+    low, high = (0 if type(b).__name__ == "Rectified" else -12, 12)
+    if type(b).__name__ not in KNOWN:
+        low, high = (float(np.clip(end, -12, 12)) for end in b.support)
 
     def log_density(y):
         state = [None, np.array([np.longdouble(float(y))])]
@@ -201,15 +259,15 @@ def _quadrature(machine: Machine):
         value = sum(unit_moments(a, i, theta)[0] for i, theta in enumerate(thetas))
         return value - mp.mpf(float(layer_energy(b, state[1])))
 
-    grid = np.linspace(0 if low == 0 else -12, 12, 97)
+    grid = np.linspace(low, high, 97)
     logs = [log_density(y) for y in grid]
     top = max(logs)
     inside = [y for y, value in zip(grid, logs, strict=True) if value > top - 60]
     # Panels no longer than the grid's step, over what matters, with Gauss-Legendre in double precision on each.
     points, weights = np.polynomial.legendre.leggauss(24)
     step = grid[1] - grid[0]
-    edges = np.arange(max(float(low), inside[0] - step), inside[-1] + 2 * step, step)
-    if low != 0:
+    edges = np.unique(np.clip(np.arange(inside[0] - step, inside[-1] + 2 * step, step), low, high))
+    if low < 0 < high:
         edges = np.union1d(edges, [0.0])
     total = mp.mpf(0)
     for left, right in itertools.pairwise(edges):

@@ -24,7 +24,7 @@ from harmonium.sampling import gibbs, run
 from harmonium.sampling.folds import Fold
 
 SWEEPS = (1, 4, 16)
-BATCH = 2**16
+BATCH = 5 * 2**13
 POWER = 0.99
 
 
@@ -90,7 +90,8 @@ class Cells:
 
 def columns(state) -> np.ndarray:
     """One number a unit: the value, or the state's index."""
-    return np.concatenate([np.asarray(x if x.ndim == 2 else jnp.argmax(x, axis=-1), float) for x in state], axis=1)
+    arrays = (np.asarray(x) for x in state)
+    return np.concatenate([x if x.ndim == 2 else x.argmax(axis=-1) for x in arrays], axis=1, dtype=float)
 
 
 def check(
@@ -110,7 +111,8 @@ def check(
     ``clamp_like`` maps the number of chains to a clamp: then chains start from exact draws, what is clamped keeps its
     value, and the joint distribution (clamped values included) must still be the machine's. With ``anywhere`` all
     chains start at one arbitrary configuration instead: a kernel that never moves some unit is invariant, but does not
-    arrive.
+    arrive. With both, what is clamped starts from exact draws and the rest from the arbitrary configuration: the joint
+    distribution is the machine's only if the rest comes to follow its conditional distribution given what is clamped.
     """
     key = hm.key(seed)
     pilot = columns(hm.exact.sample(jax.random.fold_in(key, 0), machine, BATCH))
@@ -133,7 +135,8 @@ def check(
         exact_key, fresh_key, run_key = jax.random.split(jax.random.fold_in(key, batch + 1), 3)
         state = hm.exact.sample(exact_key, machine, BATCH)
         if anywhere:
-            state = tuple(jnp.broadcast_to(x[:1], x.shape) for x in gibbs.init(hm.key(1), machine, BATCH))
+            elsewhere = tuple(jnp.repeat(x, BATCH, axis=0) for x in gibbs.init(hm.key(1), machine, 1))
+            state = elsewhere if clamp is None else _where(clamp, state, elsewhere)
         if not known:
             fresh += cells.counts(columns(hm.exact.sample(fresh_key, machine, BATCH)))
         done = 0
@@ -178,6 +181,11 @@ def check_exact_draws(machine: Machine, *, batches: int, false_alarm: float, see
         worst = float(np.max(np.abs(sample.mean(axis=0) - np.asarray(wanted)) / error))
         critical = stats.t.isf(false_alarm / comparisons / 2, len(sample) - 1)
         assert worst <= critical, f"exact draws off by {worst:.1f} standard errors (critical {critical:.1f})"
+
+
+def _where(masks, state, elsewhere):
+    masks = (mask if x.ndim == 2 else mask[..., None] for mask, x in zip(masks, state, strict=True))
+    return tuple(jnp.where(*entry) for entry in zip(masks, state, elsewhere, strict=True))
 
 
 def _pool(counts, pooled):

@@ -8,6 +8,7 @@ import pytest
 from catalogue import GRAPHS, pair
 
 import harmonium as hm
+from harmonium.gauge import moved
 from harmonium.sampling import gibbs
 
 pytestmark = pytest.mark.usefixtures("float64")
@@ -33,7 +34,7 @@ def _gauge(machine):
 def test_entering_and_leaving_a_gauge_is_the_identity(graph):
     machine = graph()
     gauge = _gauge(machine)
-    back = gauge.leave(gauge.enter(machine))
+    back = eqx.filter_jit(lambda machine, gauge: gauge.leave(gauge.enter(machine)))(machine, gauge)
     for a, b in zip(jax.tree.leaves(machine), jax.tree.leaves(back), strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-12, atol=1e-13)
 
@@ -43,8 +44,13 @@ def test_gauged_energy_is_the_plain_energy_up_to_a_constant(graph):
     """E written in (x-c)/s, term by term, against the plain energy."""
     machine = graph()
     gauge = _gauge(machine)
-    inside = gauge.enter(machine)
     state = gibbs.init(hm.key(2), machine, 12)
+    energy = _energy_inside(gauge, gauge.enter(machine), state)
+    np.testing.assert_allclose(_differences(energy), _differences(machine.energy(state)), rtol=1e-11, atol=1e-11)
+
+
+@eqx.filter_jit
+def _energy_inside(gauge, inside, state):
     moved = tuple((x - c[None]) / s[None] for x, c, s in zip(state, gauge.offsets, gauge.scales, strict=True))
     energy = jnp.zeros(12)
     for unit, scale, x in zip(inside.layers, gauge.scales, state, strict=True):
@@ -52,7 +58,7 @@ def test_gauged_energy_is_the_plain_energy_up_to_a_constant(graph):
     for coupling, (a, b) in zip(inside.couplings, inside.joins, strict=True):
         received = coupling.forward(moved[a].reshape(12, -1))
         energy = energy - jnp.sum(received * moved[b].reshape(12, -1), axis=1) / (2 if a == b else 1)
-    np.testing.assert_allclose(_differences(energy), _differences(machine.energy(state)), rtol=1e-11, atol=1e-11)
+    return energy
 
 
 def test_centred_gradient_of_an_rbm_is_the_published_one():
@@ -107,3 +113,45 @@ def test_offsets_of_the_wrong_shape_are_refused():
     machine = pair(hm.Bernoulli, hm.Bernoulli, (4, 3))
     with pytest.raises(hm.ArgumentError, match=r"means: found shapes \[\(3,\), \(4,\)\]"):
         hm.Gauge.centred(machine, (jnp.zeros(3), jnp.zeros(4)))
+
+
+@pytest.mark.parametrize(
+    ("make", "layer"),
+    [
+        (lambda: pair(hm.Gaussian, hm.Bernoulli, (3, 2)), 0),
+        (lambda: pair(hm.Categorical, hm.Gaussian, (2, 2)), 1),
+        (lambda: pair(hm.Gaussian, hm.Gaussian, (2, 2)), 1),
+        (GRAPHS["table"], 2),
+        (GRAPHS["gaussian_field"], 0),
+    ],
+    ids=["visible", "hidden of one-hot", "beside a Gaussian layer", "one of several visible", "coupled within"],
+)
+def test_a_machine_moved_has_the_density_of_the_moved_variable(make, layer):
+    """log p with offset + scale·x in place of x is log p(x) - Σ log scale, and the conditionals of the rest stay."""
+    machine = make()
+    n = machine.layers[layer].n
+    offset, scale = 5 * jax.random.normal(hm.key(1), (n,)), jnp.exp(jax.random.normal(hm.key(2), (n,)))
+    image = moved(machine, layer, offset, scale)
+    state = gibbs.init(hm.key(3), machine, 6)
+    there = (*state[:layer], offset[None] + scale[None] * state[layer], *state[layer + 1 :])
+    drop = jnp.log(scale).sum()
+    constant = hm.exact.log_partition(machine) - hm.exact.log_partition(image) + drop
+    np.testing.assert_allclose(image.energy(there), machine.energy(state) + constant, rtol=1e-9, atol=1e-9)
+    alone = tuple(x if place == layer else None for place, x in enumerate(state))
+    alone_there = tuple(x if place == layer else None for place, x in enumerate(there))
+    np.testing.assert_allclose(
+        hm.exact.log_probability(image, alone_there),
+        hm.exact.log_probability(machine, alone) - drop,
+        rtol=1e-9,
+        atol=1e-9,
+    )
+    for other, unit in enumerate(machine.layers):
+        if other != layer:
+            found = image.layers[other].field(image.inputs(there, other))
+            np.testing.assert_allclose(found, unit.field(machine.inputs(state, other)), rtol=1e-10, atol=1e-10)
+
+
+def test_only_a_gaussian_layer_can_be_moved():
+    machine = pair(hm.Bernoulli, hm.Gaussian, (2, 2))
+    with pytest.raises(hm.ArgumentError, match="layer: found units of type Bernoulli; wanted a Gaussian layer"):
+        moved(machine, 0, jnp.zeros(2), jnp.ones(2))

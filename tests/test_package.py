@@ -2,7 +2,9 @@
 
 import importlib.util
 import json
+import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -22,6 +24,12 @@ def test_importing_loads_neither_jax_nor_scikit_learn():
     heavy = {"jax", "jaxlib", "sklearn", "numpy", "scipy", "equinox", "matplotlib", "optax"}
     assert not heavy & {name.split(".")[0] for name in loaded}
     assert len(loaded) < 40
+
+
+def test_importing_is_quick():
+    """Under 0.15 s, in the best of five processes."""
+    code = "import time; begun = time.perf_counter(); import harmonium; print(time.perf_counter() - begun)"
+    assert min(float(_run_python(code).stdout) for _ in range(5)) < 0.15
 
 
 def test_every_public_name_is_there_and_listed():
@@ -80,6 +88,24 @@ def test_a_wrong_new_unit_type_breaks_them(float64):
     laws["cgf_is_the_log_normaliser"](Frozen)
     with pytest.raises(AssertionError):
         laws["draws_follow_the_distribution"](Frozen)
+
+
+@pytest.mark.prove
+def test_registering_a_new_unit_type_is_one_file_and_one_line(tmp_path):
+    """In a copy, the guide's file and its line in ``UNITS``: all laws of units, machines and samplers run and pass."""
+    for part in ("src", "tests", "pyproject.toml"):
+        (shutil.copytree if (ROOT / part).is_dir() else shutil.copy)(ROOT / part, tmp_path / part)
+    units = tmp_path / "src" / "harmonium" / "units"
+    shutil.copy(ROOT / "docs" / "guide" / "unit_interval.py", units)
+    contents = (units / "__init__.py").read_text()
+    line = "from harmonium.units.unit_interval import UnitInterval\n\nUNITS"
+    contents = contents.replace("\nUNITS", line).replace("DualRectified)", "DualRectified, UnitInterval)")
+    (units / "__init__.py").write_text(contents)
+    command = [sys.executable, "-m", "pytest", "-q", "--no-header", "tests/laws", "-k", "UnitInterval"]
+    environment = os.environ | {"PYTHONPATH": str(tmp_path / "src")}
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout[-3000:]
+    assert int(re.search(r"(\d+) passed", done.stdout)[1]) > 40
 
 
 def test_a_machine_of_the_new_unit_type(float64):

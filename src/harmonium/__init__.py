@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from harmonium.build import boltzmann, deep, ising, rbm
     from harmonium.couplings import Dense, Edges, Within
     from harmonium.errors import ArgumentError, DivergenceError, NotNormalisableError
-    from harmonium.estimators import RBM, load
+    from harmonium.estimators import RBM, BernoulliRBM, load
     from harmonium.gauge import Gauge, zero_sum
     from harmonium.likelihood import exact
     from harmonium.machine import Machine
@@ -25,7 +25,7 @@ _HOME = {
     **dict.fromkeys(["Dense", "Edges", "Within"], "harmonium.couplings"),
     **dict.fromkeys(["boltzmann", "deep", "ising", "rbm"], "harmonium.build"),
     **dict.fromkeys(["ArgumentError", "DivergenceError", "NotNormalisableError"], "harmonium.errors"),
-    **dict.fromkeys(["RBM", "load"], "harmonium.estimators"),
+    **dict.fromkeys(["RBM", "BernoulliRBM", "load"], "harmonium.estimators"),
     **dict.fromkeys(["Gauge", "zero_sum"], "harmonium.gauge"),
     **dict.fromkeys(["Keep", "Moments", "Statistics", "key", "run", "sample"], "harmonium.sampling"),
     "Machine": "harmonium.machine",
@@ -40,6 +40,7 @@ __all__ = [
     "RBM",
     "ArgumentError",
     "Bernoulli",
+    "BernoulliRBM",
     "Binomial",
     "Categorical",
     "Dense",

@@ -1,5 +1,6 @@
 """What holds for every unit type. Each law takes the type, makes a layer of it, and fails by an AssertionError."""
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -8,6 +9,12 @@ from scipy import stats
 import harmonium as hm
 
 POINTS = np.array([-8.0, -3.0, -1.0, -0.1, 0.0, 0.2, 0.9, 2.5, 7.0])
+
+
+@eqx.filter_jit
+def call(layer, method, *arguments):
+    """``layer.method(*arguments)``, compiled; laws that call it on equal shapes compile it once."""
+    return getattr(layer, method)(*arguments)
 
 
 def _layer_and_inputs(unit):
@@ -42,7 +49,7 @@ def cgf_is_the_log_normaliser(unit):
     layer, inputs = _layer_and_inputs(unit)
     log_weights, _ = _log_weights(layer, inputs)
     expected = np.logaddexp.reduce(log_weights, axis=1)
-    np.testing.assert_allclose(layer.cgf(inputs)[:, 0], expected, rtol=1e-11, atol=1e-11)
+    np.testing.assert_allclose(call(layer, "cgf", inputs)[:, 0], expected, rtol=1e-11, atol=1e-11)
 
 
 def mean_and_variance_are_those_of_the_distribution(unit):
@@ -53,17 +60,17 @@ def mean_and_variance_are_those_of_the_distribution(unit):
     mean = np.tensordot(weights, x, axes=1)
     spread = (x[None] - mean[:, None]) ** 2
     variance = np.einsum("bx,bx...->b...", weights, spread)
-    np.testing.assert_allclose(layer.mean(inputs)[:, 0], mean, rtol=1e-9, atol=1e-11)
-    np.testing.assert_allclose(layer.variance(inputs)[:, 0], variance, rtol=1e-9, atol=1e-11)
+    np.testing.assert_allclose(call(layer, "mean", inputs)[:, 0], mean, rtol=1e-9, atol=1e-11)
+    np.testing.assert_allclose(call(layer, "variance", inputs)[:, 0], variance, rtol=1e-9, atol=1e-11)
 
 
 def mean_and_variance_are_the_derivatives_of_the_cgf(unit):
     """⟨x⟩ = ∂cgf/∂I and var(x) = ∂²cgf/∂I², by automatic differentiation."""
     layer, inputs = _layer_and_inputs(unit)
-    gradient = jax.grad(lambda i: jnp.sum(layer.cgf(i)))
-    np.testing.assert_allclose(layer.mean(inputs), gradient(inputs), rtol=1e-11, atol=1e-12)
-    hessian = jax.jacfwd(lambda flat: gradient(flat.reshape(inputs[:1].shape)).ravel())(inputs[:1].ravel())
-    np.testing.assert_allclose(layer.variance(inputs[:1]).ravel(), jnp.diag(hessian), rtol=1e-9, atol=1e-12)
+    gradient = jax.jit(jax.grad(lambda i: jnp.sum(layer.cgf(i))))
+    np.testing.assert_allclose(call(layer, "mean", inputs), gradient(inputs), rtol=1e-11, atol=1e-12)
+    hessian = jax.jit(jax.jacfwd(lambda flat: gradient(flat.reshape(inputs[:1].shape)).ravel()))(inputs[:1].ravel())
+    np.testing.assert_allclose(call(layer, "variance", inputs)[:1].ravel(), jnp.diag(hessian), rtol=1e-9, atol=1e-12)
 
 
 def statistics_follow_from_the_cgf(unit):
@@ -72,10 +79,9 @@ def statistics_follow_from_the_cgf(unit):
     one = layer.at(jnp.array([0]))
     log_weights, x = _log_weights(layer, inputs)
     weights = np.exp(log_weights - np.logaddexp.reduce(log_weights, axis=1, keepdims=True))
-    from_cgf = jax.grad(lambda u: u.cgf(inputs[:, :1]).sum())(one)
-    from_energy = jax.grad(lambda u: -jnp.sum(jnp.asarray(weights.sum(axis=0)) * u.energy(jnp.asarray(x)[:, None])))(
-        one
-    )
+    from_cgf = eqx.filter_jit(jax.grad(lambda u: u.cgf(inputs[:, :1]).sum()))(one)
+    received, x = jnp.asarray(weights.sum(axis=0)), jnp.asarray(x)[:, None]
+    from_energy = eqx.filter_jit(jax.grad(lambda u: -jnp.sum(received * u.energy(x))))(one)
     for a, b in zip(jax.tree.leaves(from_cgf), jax.tree.leaves(from_energy), strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-10)
 
@@ -83,7 +89,7 @@ def statistics_follow_from_the_cgf(unit):
 def energy_is_linear_in_the_parameters(unit):
     """E at inverse temperature β is βE, up to the reference measure, which is E at β = 0."""
     layer, inputs = _layer_and_inputs(unit)
-    x = layer.sample(hm.key(9), inputs)
+    x = call(layer, "sample", hm.key(9), inputs)
     reference = layer.scaled(0.0).energy(x)
     for beta in (0.3, 2.0):
         expected = beta * (layer.energy(x) - reference) + reference
@@ -93,7 +99,7 @@ def energy_is_linear_in_the_parameters(unit):
 def energy_is_a_sum_over_units(unit):
     """E of a layer is the sum of E over the layers of its single units."""
     layer, inputs = _layer_and_inputs(unit)
-    x = layer.sample(hm.key(10), inputs)
+    x = call(layer, "sample", hm.key(10), inputs)
     parts = [layer.at(jnp.array([i])).energy(x[:, i : i + 1]) for i in range(layer.n)]
     np.testing.assert_allclose(layer.energy(x), sum(parts), rtol=1e-12, atol=1e-12)
 
@@ -121,7 +127,7 @@ def draws_follow_the_distribution(unit):
     log_weights, x = _log_weights(layer, inputs)
     for row in range(len(inputs)):
         wide = jnp.broadcast_to(inputs[row][None], (200_000, *layer.shape))
-        draws = np.asarray(layer.sample(hm.key(100 + row), wide)[:, 0])
+        draws = np.asarray(call(layer, "sample", hm.key(100 + row), wide)[:, 0])
         weights = np.exp(log_weights[row] - np.logaddexp.reduce(log_weights[row]))
         if layer.states() is not None:
             match = [(draws.reshape(len(draws), -1) == np.atleast_1d(value)).all(axis=1).sum() for value in x]
@@ -148,18 +154,70 @@ def draws_follow_the_distribution(unit):
 def draws_lie_in_the_domain(unit):
     """Every draw is contained; NaN is not; a draw of an array is the same whatever is drawn after it."""
     layer, inputs = _layer_and_inputs(unit)
-    draws = layer.sample(hm.key(11), inputs)
+    draws = call(layer, "sample", hm.key(11), inputs)
     assert draws.shape == inputs.shape
     assert layer.contains(draws).all()
     assert not layer.contains(jnp.full_like(draws, jnp.nan)).any()
-    np.testing.assert_array_equal(layer.sample(hm.key(11), inputs[:4]), draws[:4])
+    np.testing.assert_array_equal(call(layer, "sample", hm.key(11), inputs[:4]), draws[:4])
 
 
 def different_keys_give_different_draws(unit):
     """Draws depend on the key."""
     layer, inputs = _layer_and_inputs(unit)
     wide = jnp.concatenate([inputs] * 20)
-    assert (layer.sample(hm.key(1), wide) != layer.sample(hm.key(2), wide)).any()
+    assert (call(layer, "sample", hm.key(1), wide) != call(layer, "sample", hm.key(2), wide)).any()
+
+
+def with_mean_has_that_mean(unit):
+    """The layer made for a mean has it, be it nearly certain on one side or the other; only the bias differs."""
+    layer, inputs = _layer_and_inputs(unit)
+    for pull in (-40.0, -4.0, 0.0, 3.0, 40.0):
+        wanted = call(layer, "mean", _pulled(inputs, pull))[0]
+        made = layer.with_mean(wanted)
+        np.testing.assert_allclose(call(made, "mean", jnp.zeros_like(inputs))[0], wanted, rtol=1e-11, atol=0)
+        _assert_only_the_bias_differs(made, layer)
+
+
+def _pulled(inputs, pull):
+    return inputs.at[..., 0].add(pull) if inputs.ndim == 3 else inputs + pull
+
+
+def _assert_only_the_bias_differs(made, layer):
+    same = eqx.tree_at(lambda u: u.bias, made, layer.bias)
+    assert bool(eqx.tree_equal(same, layer))
+
+
+def with_mean_is_finite_at_the_ends_of_the_domain(unit):
+    """A column that never changes has a mean which no finite bias gives: the bias stays finite, the mean near."""
+    layer, inputs = _layer_and_inputs(unit)
+    for pull in (-1e5, 1e5):
+        wanted = call(layer, "mean", _pulled(inputs, pull))[0]
+        made = layer.with_mean(wanted)
+        assert jnp.isfinite(made.bias).all()
+        np.testing.assert_allclose(call(made, "mean", jnp.zeros_like(inputs))[0], wanted, rtol=1e-9, atol=1e-300)
+
+
+def neutral_is_zero_and_positive_parameters_one(unit):
+    """Same type, shape and number of trials; every parameter 0, or 1 where it must be positive; and it is a layer."""
+    layer, inputs = _layer_and_inputs(unit)
+    neutral = layer.neutral()
+    assert jax.tree.structure(neutral) == jax.tree.structure(layer)
+    for name, value in vars(neutral).items():
+        if eqx.is_inexact_array(value):
+            np.testing.assert_array_equal(value, np.full(value.shape, name in unit.positive))
+            assert value.dtype == getattr(layer, name).dtype
+        else:
+            assert value == getattr(layer, name)
+    assert jnp.isfinite(call(neutral, "cgf", inputs)).all()
+
+
+def the_positive_parameters_are_those_that_must_be(unit):
+    """With the sign of one parameter turned, the unit has a finite cgf if and only if it is not named as positive."""
+    layer, inputs = _layer_and_inputs(unit)
+    for name, value in vars(layer).items():
+        if eqx.is_inexact_array(value):
+            turned = eqx.tree_at(lambda u, name=name: getattr(u, name), layer, -jnp.abs(value))
+            assert bool(jnp.isfinite(call(turned, "cgf", inputs)).all()) == (name not in unit.positive), name
 
 
 LAWS = [
@@ -173,4 +231,8 @@ LAWS = [
     draws_follow_the_distribution,
     draws_lie_in_the_domain,
     different_keys_give_different_draws,
+    with_mean_has_that_mean,
+    with_mean_is_finite_at_the_ends_of_the_domain,
+    neutral_is_zero_and_positive_parameters_one,
+    the_positive_parameters_are_those_that_must_be,
 ]

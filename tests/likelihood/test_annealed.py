@@ -20,22 +20,22 @@ from harmonium.machine import Machine
 
 pytestmark = pytest.mark.usefixtures("float64")
 
-CHAINS, TEMPERATURES = 8000, 10
+CHAINS, TEMPERATURES = 100_000, 10
 LIMIT = stats.t.isf(1e-9 / (2 * (len(PAIRS) + 2 * len(GRAPHS))), CHAINS - 1)
+QUICK = [(unit, unit) for unit in (hm.Bernoulli, hm.Categorical, hm.Gaussian, hm.Rectified)]
 EVERY_PAIR = [
-    pytest.param(
-        units, marks=[] if units[0] is units[1] else [pytest.mark.prove], id=units[0].__name__ + units[1].__name__
-    )
+    pytest.param(units, marks=[] if units in QUICK else [pytest.mark.prove], id="-".join(u.__name__ for u in units))
     for units in PAIRS
 ]
 
 
 def _assert_unbiased(machine, base=None):
-    """The mean of w/Z is 1. An error of 10 % in Z is caught with probability above 0.99."""
-    found = annealed.log_partition(machine, hm.key(0), n_chains=CHAINS, n_temperatures=TEMPERATURES, base=base)
+    """The mean of w/Z is 1. An error of 3 % in Z is caught with probability above 0.99."""
+    key = jax.random.key(0)  # JAX's own compiles in half the time
+    found = annealed.log_partition(machine, key, n_chains=CHAINS, n_temperatures=TEMPERATURES, base=base)
     ratio = np.exp(np.asarray(found.log_weights) - float(hm.exact.log_partition(machine)))
     error = ratio.std(ddof=1) / np.sqrt(CHAINS)
-    assert error < 0.1 / (LIMIT + 2.4)
+    assert error < 0.03 / (LIMIT + 2.4)
     assert abs(ratio.mean() - 1) < LIMIT * error + 1e-12
 
 

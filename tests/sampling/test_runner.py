@@ -10,10 +10,18 @@ from catalogue import GRAPHS, pair
 import harmonium as hm
 from harmonium.sampling import gibbs, runner
 
+every_graph = pytest.mark.parametrize("graph", GRAPHS.values(), ids=GRAPHS)
+step = eqx.filter_jit(gibbs.step)
+
 
 @pytest.fixture
 def machine():
     return pair(hm.Bernoulli, hm.Categorical, (3, 2))
+
+
+def _masks(state):
+    """Half of all units, another half in every row."""
+    return tuple(jax.random.bernoulli(hm.key(3 + i), 0.5, x.shape[:2]) for i, x in enumerate(state))
 
 
 def test_draws_are_the_states_of_the_chain(machine):
@@ -24,7 +32,7 @@ def test_draws_are_the_states_of_the_chain(machine):
     assert h.shape == (4, 3, 2, 3)
     by_hand = []
     for t in range(8):
-        state, _ = gibbs.step(jax.random.fold_in(key, t), machine, state)
+        state, _ = step(jax.random.fold_in(key, t), machine, state)
         if t in (3, 5, 7):
             by_hand.append(state)
     np.testing.assert_array_equal(v, jnp.stack([s[0] for s in by_hand], axis=1))
@@ -41,13 +49,13 @@ def test_a_run_continued_is_one_long_run(machine):
         np.testing.assert_array_equal(a, b)
 
 
-@pytest.mark.parametrize("graph", GRAPHS.values(), ids=GRAPHS)
+@every_graph
 def test_a_chain_does_not_depend_on_how_many_run_beside_it(graph):
     machine = graph()
     state = gibbs.init(hm.key(2), machine, 8)
     few = tuple(x[:3] for x in state)
-    all_eight, _ = gibbs.step(hm.key(1), machine, state)
-    three, _ = gibbs.step(hm.key(1), machine, few)
+    all_eight, _ = step(hm.key(1), machine, state)
+    three, _ = step(hm.key(1), machine, few)
     for a, b in zip(all_eight, three, strict=True):
         np.testing.assert_allclose(a[:3], b, rtol=1e-6)
 
@@ -69,24 +77,34 @@ def test_folds_equal_moments_of_the_kept_draws(machine, float64):
 
 def test_info_counts_what_moved(machine):
     state = gibbs.init(hm.key(2), machine, 50)
-    after, info = gibbs.step(hm.key(1), machine, state)
+    after, info = step(hm.key(1), machine, state)
     assert np.isclose(info.moved[0], np.mean(np.asarray(after[0] != state[0])))
     assert np.isclose(info.moved[1], np.mean(np.any(np.asarray(after[1] != state[1]), axis=-1)))
 
 
-def test_what_is_clamped_never_moves_and_the_rest_does():
-    for graph in GRAPHS.values():
-        machine = graph()
-        state = gibbs.init(hm.key(2), machine, 30)
-        masks = tuple(jax.random.bernoulli(hm.key(3 + i), 0.5, x.shape[:2]) for i, x in enumerate(state))
-        draws = hm.sample(machine, hm.key(1), n_draws=5, warm_up=3, initial=state, clamp=masks)
-        moved = 0
-        for x, mask, kept in zip(state, masks, draws, strict=True):
-            mask = np.asarray(mask)
-            for draw in range(5):
-                np.testing.assert_array_equal(np.asarray(kept)[:, draw][mask], np.asarray(x)[mask])
-                moved += (np.asarray(kept)[:, draw][~mask] != np.asarray(x)[~mask]).sum()
-        assert moved > 0
+@every_graph
+def test_what_is_clamped_never_moves_and_the_rest_does(graph, float64):
+    machine = graph()
+    state = gibbs.init(hm.key(2), machine, 30)
+    masks = _masks(state)
+    after, moved = state, 0
+    for t in range(8):
+        after, _ = step(hm.key(t), machine, after, masks, jnp.array(1.0))
+        for x, new, mask in zip(state, after, masks, strict=True):
+            changed = np.asarray(new != x)
+            assert not changed[np.asarray(mask)].any()
+            moved += changed.sum()
+    assert moved > 0
+
+
+def test_a_clamp_given_to_the_runner_holds(machine):
+    state = gibbs.init(hm.key(2), machine, 30)
+    masks = _masks(state)
+    draws = hm.sample(machine, hm.key(1), n_draws=5, warm_up=3, initial=state, clamp=masks)
+    for x, mask, kept in zip(state, masks, draws, strict=True):
+        changed = np.asarray(kept != x[:, None])
+        assert not changed.swapaxes(1, 2)[np.asarray(mask)].any()
+        assert changed.any()
 
 
 def test_a_layer_clamped_whole_stays_and_is_not_sampled(machine):
@@ -143,15 +161,16 @@ def test_arguments_that_cannot_be_used(machine, arguments, message):
         hm.sample(machine, hm.key(0), **arguments)
 
 
-def test_tempering_scales_every_input(float64):
+@every_graph
+def test_tempering_scales_every_input(graph, float64):
     """A step at β is a step of the machine at β: same draws."""
-    for graph in GRAPHS.values():
-        machine = graph()
-        state = gibbs.init(hm.key(2), machine, 30)
-        a, _ = gibbs.step(hm.key(1), machine, state, beta=0.3)
-        b, _ = gibbs.step(hm.key(1), machine.scaled(0.3), state)
-        for x, y in zip(a, b, strict=True):
-            np.testing.assert_allclose(x, y, rtol=1e-9)
+    machine = graph()
+    state = gibbs.init(hm.key(2), machine, 30)
+    free = tuple(jnp.zeros(x.shape[:2], bool) for x in state)
+    a, _ = step(hm.key(1), machine, state, free, jnp.array(0.3))
+    b, _ = step(hm.key(1), machine.scaled(0.3), state, free, jnp.array(1.0))
+    for x, y in zip(a, b, strict=True):
+        np.testing.assert_allclose(x, y, rtol=1e-9)
 
 
 def test_chains_sharded_over_two_devices_draw_the_same(machine):
@@ -160,7 +179,7 @@ def test_chains_sharded_over_two_devices_draw_the_same(machine):
     state = gibbs.init(hm.key(2), machine, 8)
     spread = jax.device_put(state, jax.NamedSharding(mesh, jax.P("chains")))
     key = jax.random.key(1)  # not Philox: see harmonium.key
-    one, _ = eqx.filter_jit(gibbs.step)(key, machine, state)
-    two, _ = eqx.filter_jit(gibbs.step)(key, machine, spread)
+    one, _ = step(key, machine, state)
+    two, _ = step(key, machine, spread)
     for a, b in zip(one, two, strict=True):
         np.testing.assert_array_equal(a, b)

@@ -28,6 +28,7 @@ from harmonium.learning import (
 from harmonium.likelihood import annealed
 from harmonium.machine import Machine
 from harmonium.training import Optimiser, Run, Schedule, State, Watch, optimiser
+from harmonium.training.course import Row
 from harmonium.training.optimisers import NAMES
 from harmonium.training.schedules import SHAPES
 from harmonium.units import Gaussian
@@ -38,7 +39,7 @@ N_UPDATES = 20_000
 PRIOR = 4.0
 """The default of l2 is that of a normal prior of this precision on every weight: PRIOR over the number of rows."""
 
-RATES = {"sgd": 0.1, "momentum": 0.01, "nesterov": 0.01, "adagrad": 0.01, "rmsprop": 0.001, "adam": 0.001, "lbfgs": 1.0}
+RATES = {"sgd": 0.1, "momentum": 0.01, "nesterov": 0.01, "adagrad": 0.05, "rmsprop": 0.001, "adam": 0.001, "lbfgs": 1.0}
 GAUSSIAN = 0.1
 """The rates of steps along the gradient are lower by this where the columns are on the real line."""
 
@@ -139,10 +140,10 @@ class Monitor:
         self.rows = jnp.asarray(rows.take(learned[spread]))
         self.held = None if held is None else jnp.asarray(rows.take(held[:2000]))
 
-    def __call__(self, state: State[Machine]) -> dict[str, float]:
+    def __call__(self, state: State[Machine]) -> Row:
         """The monitored numbers of a state."""
         model = Encoded(state.result, self.layer.encoding, self.layer.mean)
-        found = {}
+        found: Row = {}
         if all(unit.states() is not None for unit in model.machine.layers[:1]):
             found["pseudo_likelihood"] = float(jnp.mean(encoded.log_pseudolikelihood(model, self.rows)))
         else:

@@ -3,7 +3,7 @@
 import os
 import warnings
 from collections.abc import Callable
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import jax
 import jax.numpy as jnp
@@ -192,7 +192,7 @@ class RBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.verbose = verbose
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> "RBM":
         """Learn the distribution of the rows of X.
 
         Parameters
@@ -231,7 +231,7 @@ class RBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             self._pursue(run, course, batches, fitting.n_updates(p), watch, layer, keeper)
         return self
 
-    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> "RBM":
         """Go on learning, from the rows of X, each seen once, at the first learning rate.
 
         Chains, averages and the optimiser's memory go on from call to call, and from ``fit``. The first call settles
@@ -416,7 +416,7 @@ class RBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         visible: str = "bernoulli",
         hidden: str = "bernoulli",
         dtype: str = "float32",
-    ) -> Self:
+    ) -> "RBM":
         """A fitted model with given parameters: E(v, h) = -vᵀWh - aᵀv - bᵀh.
 
         Parameters
@@ -448,7 +448,7 @@ class RBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         return cls.from_machine(machine)
 
     @classmethod
-    def from_machine(cls, machine: Machine) -> Self:
+    def from_machine(cls, machine: Machine) -> "RBM":
         """A fitted model from a machine of one visible and one hidden layer.
 
         Parameters
@@ -542,7 +542,7 @@ class RBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             history = {name: [row[name] for row in course.history] for name in (course.history or ({},))[-1]}
             self._settle(Encoded(course.result, layer.encoding, layer.mean), history, int(course.state.step))
 
-    def _settle(self, model: Encoded, history: dict[str, list[float]], n_updates: int) -> None:
+    def _settle(self, model: Encoded, history: dict[str, list[int | float]], n_updates: int) -> None:
         """Make a model the fitted one."""
         self._model = model
         self.__dict__.pop("_log_partition", None)

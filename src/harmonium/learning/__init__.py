@@ -5,7 +5,16 @@ from harmonium.learning.exact import Exact
 from harmonium.learning.likelihood import Likelihood, Negative
 from harmonium.learning.objective import Batch, Objective
 from harmonium.learning.penalties import Penalties
+from harmonium.learning.pseudo import PseudoLikelihood
 
-PseudoLikelihood = None
-
-__all__ = ["Batch", "Contrastive", "Exact", "Likelihood", "Negative", "Objective", "Penalties", "Persistent"]
+__all__ = [
+    "Batch",
+    "Contrastive",
+    "Exact",
+    "Likelihood",
+    "Negative",
+    "Objective",
+    "Penalties",
+    "Persistent",
+    "PseudoLikelihood",
+]

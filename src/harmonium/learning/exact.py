@@ -1,7 +1,7 @@
 """The exact negative phase, by summing over all configurations of a small machine."""
 
 import equinox as eqx
-from jaxtyping import Array, Key, PyTree
+from jaxtyping import Array, Key, PyTree, Scalar
 
 from harmonium.learning.likelihood import Negative
 from harmonium.learning.objective import Batch
@@ -19,3 +19,6 @@ class Exact(Negative):
 
     def step(self, key: Key[Array, ""], machine: Machine, chains: PyTree, batch: Batch) -> tuple[Machine, PyTree]:
         return exact.statistics(machine, self.max_states), None
+
+    def log_partition(self, machine: Machine) -> Scalar:
+        return exact.log_partition(machine, self.max_states)

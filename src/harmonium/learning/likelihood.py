@@ -15,6 +15,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Key, PyTree, Scalar
 
+from harmonium.errors import ArgumentError
 from harmonium.gauge import Gauge
 from harmonium.learning import positive
 from harmonium.learning.objective import Batch, Objective
@@ -33,6 +34,13 @@ class Negative(eqx.Module):
     @abstractmethod
     def step(self, key: Key[Array, ""], machine: Machine, chains: PyTree, batch: Batch) -> tuple[Machine, PyTree]:
         """The mean statistics in the model, in the machine's shape, and what to carry on."""
+
+    def log_partition(self, machine: Machine) -> Scalar:
+        """log Z, whose gradient is what the phase estimates, where it can be computed."""
+        found = f"{type(self).__name__}, which estimates the gradient of log Z but not log Z"
+        raise ArgumentError(
+            "negative", found, "Exact(), for the value of the likelihood (a search along a line needs it)"
+        )
 
 
 class Likelihood(Objective[Machine]):
@@ -57,7 +65,7 @@ class Likelihood(Objective[Machine]):
     def step(self, key: Key[Array, ""], machine: Machine, state: PyTree, batch: Batch) -> tuple[Machine, PyTree]:
         """The gradient with respect to the plain parameters, and the next state."""
         chains, gauge = state
-        data: Known = batch.visible + (None,) * (len(machine.layers) - machine.n_visible)
+        data = configuration(machine, batch)
         share = jnp.sum(batch.weights) / batch.full
         in_data = machine.statistics(data, batch.weights / batch.full)
         in_model, chains = self.negative.step(key, machine, chains, batch)
@@ -79,15 +87,15 @@ class Likelihood(Objective[Machine]):
         """A step of the parameters in centred variables, as a step of the plain ones."""
         return positive.leave(machine, self._leave(machine, update, state) if self.centred else update)
 
+    def value(self, machine: Machine, batch: Batch) -> Scalar:
+        """(1/B) Σᵢ wᵢ log p(xᵢ) - s penalty: what a step climbs, where the negative phase has a log Z."""
+        data = configuration(machine, batch)
+        in_data = -jnp.sum(batch.weights * machine.free_energy(data))
+        once = self.negative.log_partition(machine) + self.penalties.value(machine, data, batch.weights)
+        return (in_data - jnp.sum(batch.weights) * once) / batch.full
+
     def magnitudes(self, machine: Machine, batch: Batch) -> dict[str, Scalar]:
-        """The largest input that each hidden layer receives from the batch; of a machine without, each visible one."""
-        known: Known = batch.visible + (None,) * (len(machine.layers) - machine.n_visible)
-        hidden = range(machine.n_visible, len(machine.layers))
-        if hidden:
-            inputs = {layer: machine.inputs_from_others(known, layer) for layer in hidden}
-        else:
-            inputs = {layer: machine.inputs(batch.visible, layer) for layer in range(machine.n_visible)}
-        return {f"the inputs of layer {machine.names[layer]!r}": jnp.max(jnp.abs(x)) for layer, x in inputs.items()}
+        return largest_inputs(machine, batch)
 
     def _leave(self, machine: Machine, update: Machine, state: PyTree) -> Machine:
         _, gauge = state
@@ -102,6 +110,21 @@ class Likelihood(Objective[Machine]):
             towards = (data.bias + share * model.bias) / 2
             moved.append(offset + self.gauge_rate * (towards - share * offset))
         return Gauge(tuple(moved), gauge.scales)
+
+
+def configuration(machine: Machine, batch: Batch) -> Known:
+    """The batch as a configuration: its hidden layers are summed over."""
+    return batch.visible + (None,) * (len(machine.layers) - machine.n_visible)
+
+
+def largest_inputs(machine: Machine, batch: Batch) -> dict[str, Scalar]:
+    """The largest input that each hidden layer receives from the batch; of a machine without, each visible one."""
+    hidden = range(machine.n_visible, len(machine.layers))
+    if hidden:
+        inputs = {layer: machine.inputs_from_others(configuration(machine, batch), layer) for layer in hidden}
+    else:
+        inputs = {layer: machine.inputs(batch.visible, layer) for layer in range(machine.n_visible)}
+    return {f"the inputs of layer {machine.names[layer]!r}": jnp.max(jnp.abs(x)) for layer, x in inputs.items()}
 
 
 def expectations(machine: Machine, known: Known) -> State:

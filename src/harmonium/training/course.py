@@ -7,7 +7,7 @@ from harmonium.data import Batches
 from harmonium.training.loop import Run, chunk_size, chunks
 from harmonium.training.state import State
 
-Row = dict[str, float]
+Row = dict[str, int | float]
 """What was written down at one step: ``step``, ``epoch``, and whatever the monitor found."""
 
 
