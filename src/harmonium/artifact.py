@@ -45,13 +45,19 @@ class ArtifactError(ValueError):
 
 
 def write(path: FilePath, arrays: Mapping[str, ArrayLike], description: Mapping[str, Any]) -> None:
-    """Put arrays and a description into one file, all or nothing: after an error or a crash the old file is there.
+    """Put arrays and a description into one file, as ``write_bytes`` does.
+
+    The description is what JSON can hold; its tuples come back as lists.
+    """
+    write_bytes(path, _encode(arrays, description))
+
+
+def write_bytes(path: FilePath, content: bytes) -> None:
+    """Put bytes into a file, all or nothing: after an error or a crash the old file is there.
 
     A temporary file beside it is written, synced to the disk and renamed; what a killed writer leaves of one is removed
-    by a write an hour later. A symbolic link is followed, and the mode of an existing file kept. The description is
-    what JSON can hold; its tuples come back as lists.
+    by a write an hour later. A symbolic link is followed, and the mode of an existing file kept.
     """
-    content = _encode(arrays, description)
     target = Path(path).resolve()
     temporary = target.with_name(f".harmonium-{os.getpid()}-{time.time_ns()}.tmp")
     try:

@@ -39,6 +39,7 @@ def save(path: FilePath, estimator: Any) -> None:
         "columns": {"n": int(estimator.n_features_in_), "names": None if names is None else names.tolist()},
         "history": estimator.history_,
         "n_updates": int(estimator.n_updates_),
+        "n_rows": float(estimator._n_rows),
         "log_partition": None if log_partition is None else log_partition._asdict(),
     }
     artifact.write(path, arrays, description)
@@ -75,6 +76,7 @@ def load(path: FilePath) -> Any:
         mean = None if "mean" not in arrays else jnp.asarray(arrays["mean"])
         model = Encoded(machine, ENCODINGS[told["type"]](**own), mean)
         made._settle(model, description["history"], description["n_updates"])
+        made._n_rows = description.get("n_rows", 0.0)
     made.n_features_in_ = description["columns"]["n"]
     if description["columns"]["names"] is not None:
         made.feature_names_in_ = np.array(description["columns"]["names"], object)

@@ -215,7 +215,7 @@ class RBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             about = keeping.about(type(self).__name__, p, rows, weights)
             keeper = Keeper(self.checkpoint, self.resume, about, self._seed())
             key = sampling.key(keeper.seed)
-            learned, held = _split(rows.n_rows, self.validation_fraction, keeper.seed)
+            learned, held = split(rows.n_rows, self.validation_fraction, keeper.seed)
             n_rows = float(len(learned) if weights is None else weights[learned].sum())
             layer = self._layer(rows, weights, n_rows)
             size = fitting.batch_size(p, len(learned))
@@ -583,7 +583,7 @@ class RBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         return self._log_partition
 
 
-def _split(n_rows: int, fraction: float, seed: int) -> tuple[np.ndarray, np.ndarray | None]:
+def split(n_rows: int, fraction: float, seed: int) -> tuple[np.ndarray, np.ndarray | None]:
     """The places of the rows to learn from, and of those held out."""
     n_held = round(fraction * n_rows)
     if fraction > 0 and not 0 < n_held < n_rows:

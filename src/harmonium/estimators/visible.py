@@ -73,7 +73,7 @@ def layer(kind: str, rows: Rows, summary: Summary, n_rows: float, name: str = "X
         encoding = Plain()
         most = int(rows.summary().maximum.max())
         unit = TYPES[kind](rows.n_columns, *([max(most, 1)] * (kind == "binomial")))
-    return Visible(unit.with_mean(_doubted(unit, mean, doubt)), encoding, mean, constant)
+    return Visible(unit.with_mean(doubted(unit, mean, doubt)), encoding, mean, constant)
 
 
 def require_domain(kind: str, rows: Rows, name: str = "X", n_states: int | None = None) -> None:
@@ -122,7 +122,7 @@ def _shares(rows: Rows, n_states: int) -> np.ndarray:
     return counts / rows.n_rows
 
 
-def _doubted(unit: Unit, mean: Array, doubt: float) -> Array:
+def doubted(unit: Unit, mean: Array, doubt: float) -> Array:
     """The mean after one more row, from the neutral layer: off the ends of the domain."""
     neutral = unit.neutral()
     return (1 - doubt) * mean + doubt * neutral.mean(jnp.zeros_like(mean))

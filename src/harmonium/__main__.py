@@ -1,0 +1,7 @@
+"""``python -m harmonium``."""
+
+import sys
+
+from harmonium.cli import main
+
+sys.exit(main())

@@ -1,0 +1,1 @@
+"""For the eye: figures, a page, and the plain model that a learned one is held against."""
