@@ -5,6 +5,7 @@ from typing import ClassVar
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Bool, Float, Key
 
 from harmonium.errors import ArgumentError
@@ -48,7 +49,7 @@ class Categorical(Unit):
         return jax.nn.one_hot(jnp.argmax(self.field(inputs), axis=-1), self.shape[-1], dtype=inputs.dtype)
 
     def with_mean(self, mean: Float[Array, "n k"]) -> "Categorical":
-        log = jnp.log(jnp.maximum(mean, jnp.finfo(mean.dtype).tiny))
+        log = jnp.log(jnp.maximum(mean, np.finfo(mean.dtype).tiny))
         return Categorical(log - log.mean(axis=-1, keepdims=True))
 
     def sample(self, key: Key[Array, ""], inputs: Float[Array, "*batch n k"]) -> Float[Array, "*batch n k"]:
