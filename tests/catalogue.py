@@ -13,17 +13,16 @@ from harmonium.units import UNITS, Unit
 PAIRS = [(a, b) for a in UNITS for b in UNITS]
 
 
-def pairs(*cases: object, quick: tuple[object, ...] = (), slow: tuple[object, ...] = ()) -> pytest.MarkDecorator:
-    """Every pair of unit types, in every case if there are any; what is not quick waits for `make prove`.
+def pairs(*cases: object, slow: tuple[object, ...] = ()) -> pytest.MarkDecorator:
+    """Every pair of unit types, in every case if there are any; most wait for `make prove`.
 
-    All pairs run in the ``quick`` cases, those of one type only in the ``slow`` cases, and those of one type or with
-    a Bernoulli layer in the others.
+    `make test` has the pairs of one type and, but for the ``slow`` cases, every type on either side of Bernoulli units.
     """
     params = []
     for a, b in PAIRS:
         for case in cases or (None,):
-            at_once = a is b or case in quick or (case not in slow and hm.Bernoulli in (a, b))
-            marks = [] if at_once else [pytest.mark.prove]
+            quick = a is b or (case not in slow and hm.Bernoulli in (a, b))
+            marks = [] if quick else [pytest.mark.prove]
             values = ((a, b), case) if cases else ((a, b),)
             name = f"{a.__name__}-{b.__name__}" + (f"-{case}" if cases else "")
             params.append(pytest.param(*values, marks=marks, id=name))

@@ -2,7 +2,7 @@
 
     python tests/planted_bugs.py [name …]
 
-Each bug is an edit of the source and the tests that must fail for it; they run on the edited copy. Exits with 1 if a
+Each bug is an edit of the source and the test that must fail for it, which runs on the edited copy. Exits with 1 if a
 bug goes unnoticed, if its edit no longer applies, or if the tests fail without any bug.
 """
 
@@ -19,148 +19,171 @@ ROOT = Path(__file__).parents[1]
 
 
 class Bug(NamedTuple):
-    """``old`` becomes ``new`` in ``file``; then one of the tests selected by ``tests`` must fail."""
+    """``old`` becomes ``new`` in ``file``; then ``test``, one of those of `make test`, must fail."""
 
     file: str
     old: str
     new: str
-    tests: str
+    test: str
 
 
-MACHINES, STATIONARITY = "tests/laws/test_machines.py", "tests/laws/test_stationarity.py"
+UNITS, MACHINES = "tests/laws/test_units.py::", "tests/laws/test_machines.py::"
+STATIONARITY, RUNNER, GAUGE = (
+    "tests/laws/test_stationarity.py::",
+    "tests/sampling/test_runner.py::",
+    "tests/test_gauge.py::",
+)
 
 BUGS = {
     "hidden bias ignored": Bug(
         "units/bernoulli.py",
         "return jax.nn.softplus(self.field(inputs))",
         "return jax.nn.softplus(inputs)",
-        f"{MACHINES} -k free_energy",
+        MACHINES + "test_free_energy_sums_the_energy[Bernoulli-Bernoulli]",
     ),
     "hidden bias ignored in sampling": Bug(
         "units/bernoulli.py",
         "return (uniform < self.mean(inputs))",
         "return (uniform < jax.nn.sigmoid(inputs))",
-        f"{STATIONARITY} -k Bernoulli-Bernoulli",
+        STATIONARITY + "test_gibbs_on_a_pair[Bernoulli-Bernoulli-0.02]",
     ),
     "last unit never updated": Bug(
         "sampling/gibbs.py",
         "x = _unless(mask, x, unit.sample(layer_key, inputs))",
         "x = _unless(mask.at[:, -1].set(True), x, unit.sample(layer_key, inputs))",
-        f"{STATIONARITY} -k anywhere",
+        STATIONARITY + "test_chains_started_anywhere_arrive_on_a_pair[Bernoulli]",
     ),
     "last unit of a coupled layer never updated": Bug(
         "sampling/gibbs.py",
         'return x.at[:, units].set(new, mode="drop"), None',
         'return x.at[:, units].set(jnp.where(units[None] == x.shape[1] - 1, old, new), mode="drop"), None',
-        f"{STATIONARITY} -k anywhere",
+        STATIONARITY + "test_chains_started_anywhere_arrive_on_a_graph[torus]",
     ),
     "mean used for a sample": Bug(
         "units/bernoulli.py",
         "return (uniform < self.mean(inputs)).astype(inputs.dtype)",
         "return self.mean(inputs)",
-        "tests/laws/test_units.py -k Bernoulli",
+        UNITS + "test_law[Bernoulli-draws_follow_the_distribution]",
     ),
     "Gaussian mean used for a sample": Bug(
         "units/gaussian.py",
         "return self.mean(inputs) + noise * jnp.sqrt(self.variance(inputs))",
         "return self.mean(inputs)",
-        "tests/laws/test_units.py -k Gaussian",
+        UNITS + "test_law[Gaussian-draws_follow_the_distribution]",
     ),
     "one key used for v and h": Bug(
         "sampling/gibbs.py",
         "layer_key = jax.random.fold_in(key, layer)",
         "layer_key = key",
-        f"{STATIONARITY} -k Bernoulli-Bernoulli",
+        STATIONARITY + "test_gibbs_on_a_pair[Bernoulli-Bernoulli-0.02]",
     ),
     "β on one side only": Bug(
         "sampling/gibbs.py",
         "inputs = beta * machine.inputs_from_others(state, layer)",
         "inputs = (beta if layer else 1.0) * machine.inputs_from_others(state, layer)",
-        "tests/sampling/test_runner.py -k tempering",
+        RUNNER + "test_tempering_scales_every_input[table]",
     ),
     "Gaussian σ for σ²": Bug(
         "units/gaussian.py",
         "return jnp.broadcast_to(1 / self.precision, inputs.shape)",
         "return jnp.broadcast_to(1 / jnp.sqrt(self.precision), inputs.shape)",
-        "tests/laws/test_units.py -k Gaussian",
+        UNITS + "test_law[Gaussian-mean_and_variance_are_those_of_the_distribution]",
     ),
     "Gaussian σ² for σ in sampling": Bug(
         "units/gaussian.py",
         "noise * jnp.sqrt(self.variance(inputs))",
         "noise * self.variance(inputs)",
-        f"{STATIONARITY} -k exact_draws",
+        STATIONARITY + "test_exact_draws_are_exact_on_a_pair[Gaussian-Bernoulli]",
     ),
     "spin input off by 2": Bug(
         "units/spin.py",
         "uniform < jax.nn.sigmoid(2 * self.field(inputs))",
         "uniform < jax.nn.sigmoid(self.field(inputs))",
-        f"{STATIONARITY} -k Spin",
+        STATIONARITY + "test_gibbs_on_a_pair[Spin-Bernoulli-0.02]",
     ),
     "softmax over the wrong axis": Bug(
         "units/categorical.py",
         "return jax.nn.softmax(self.field(inputs), axis=-1)",
         "return jax.nn.softmax(self.field(inputs), axis=-2)",
-        "tests/laws/test_units.py -k Categorical",
+        UNITS + "test_law[Categorical-mean_and_variance_are_those_of_the_distribution]",
     ),
     "pairs within a layer counted twice": Bug(
         "machine.py",
         "* y, axis=-1) / (2 if a == b else 1)",
         "* y, axis=-1)",
-        f"{MACHINES} -k graph",
+        MACHINES + "test_energy_of_a_graph[general-1.0]",
     ),
     "pairs within a layer counted twice in the inputs": Bug(
         "couplings.py",
         "return jnp.where(self._spread(self.mask), (self.weights + self._swapped()) / 2, 0)",
         "return jnp.where(self._spread(self.mask), self.weights + self._swapped(), 0)",
-        "tests/laws/test_reference_cases.py",
+        "tests/laws/test_reference_cases.py::test_d_general_boltzmann_machine_of_10_units",
     ),
     "stale values used inside a colour block": Bug(
         "sampling/gibbs.py",
         "flat = within.inputs_to(units, x.reshape(len(x), -1))",
         "flat = within.inputs_to(units, stale.reshape(len(x), -1))",
-        f"{STATIONARITY} -k graph",
+        STATIONARITY + "test_gibbs_on_a_graph[general-0.02]",
     ),
     "coupled units given one colour": Bug(
         "colouring.py",
         "colours[node] = next(c for c in range(n) if c not in taken)",
         "colours[node] = 0 * len(taken)",
-        f"{STATIONARITY} -k graph",
+        STATIONARITY + "test_gibbs_on_a_graph[torus-0.02]",
     ),
     "uniforms of 8 bits": Bug(
         "units/bernoulli.py",
         "return (uniform < self.mean(inputs))",
         "return (jnp.floor(uniform * 256) / 256 < self.mean(inputs))",
-        "tests/laws/test_units.py -k Bernoulli",
+        UNITS + "test_law[Bernoulli-draws_follow_the_distribution]",
     ),
     "clamp ignored on one row": Bug(
         "sampling/gibbs.py",
         "mask = jnp.zeros(x.shape[:2], bool) if held is False else held",
         "mask = jnp.zeros(x.shape[:2], bool) if held is False else held.at[0].set(False)",
-        "tests/sampling/test_runner.py -k clamped",
+        RUNNER + "test_what_is_clamped_never_moves_and_the_rest_does[deep]",
     ),
     "base measure of the Binomial forgotten": Bug(
         "units/binomial.py",
         "return -(x @ self.bias) - jnp.sum(log_choose, axis=-1)",
         "return -(x @ self.bias) - 0 * jnp.sum(log_choose, axis=-1)",
-        "tests/laws/test_units.py -k Binomial",
+        UNITS + "test_law[Binomial-cgf_is_the_log_normaliser]",
     ),
     "draws of the far tail cut off": Bug(
         "units/truncated_normal.py",
         "jax.lax.fori_loop(0, 3, newton, start)",
         "jax.lax.fori_loop(0, 0, newton, start)",
-        "tests/laws/test_units.py -k Rectified",
+        UNITS + "test_law[Rectified-draws_follow_the_distribution]",
     ),
     "last chunk of the enumeration dropped": Bug(
         "likelihood/exact.py",
         "jnp.arange(0, count, size)",
         "jnp.arange(0, max(count - size, 1), size)",
-        f"{MACHINES} -k chunks",
+        MACHINES + "test_enumeration_in_chunks_covers_every_configuration",
     ),
     "centring shifts the biases the wrong way": Bug(
         "gauge.py",
         "return _shift(plain, [-plain.inputs(",
         "return _shift(plain, [plain.inputs(",
-        "tests/test_gauge.py",
+        GAUGE + "test_gauged_energy_is_the_plain_energy_up_to_a_constant[general]",
+    ),
+    "a layer moved without the biases of the others": Bug(
+        "gauge.py",
+        "return _shift(changed, [-changed.inputs(origin, place) for place in range(len(layers))])",
+        "return changed",
+        GAUGE + "test_a_machine_moved_has_the_density_of_the_moved_variable[visible]",
+    ),
+    "bias of a mean sought in too narrow a range": Bug(
+        "units/unit.py",
+        "jax.lax.fori_loop(0, 20, widen",
+        "jax.lax.fori_loop(0, 2, widen",
+        UNITS + "test_law[Bernoulli-with_mean_has_that_mean]",
+    ),
+    "neutral layer of precision zero": Bug(
+        "units/unit.py",
+        "path[-1].name in self.positive)",
+        "False)",
+        UNITS + "test_law[Gaussian-neutral_is_zero_and_positive_parameters_one]",
     ),
     "downloads not checked": Bug(
         "datasets/published.py",
@@ -190,14 +213,10 @@ EXTRA_EDITS = {
 }
 
 
-def _test(copy: Path, tests: str) -> tuple[int, str]:
-    """Run the selected tests on the copy: the exit code of pytest, and the first failure it named."""
+def _test(copy: Path, *tests: str) -> tuple[int, str]:
+    """Run the tests on the copy: the exit code of pytest, and the first failure it named."""
     environment = os.environ | {"PYTHONPATH": str(copy / "src"), "PYTHONDONTWRITEBYTECODE": "1"}
-    options, chosen = [], tests.split(" -k ")
-    selection = chosen[0].split(" ")
-    if len(chosen) == 2:
-        options = ["-k", chosen[1]]
-    command = [sys.executable, "-m", "pytest", "-q", "-x", "--no-header", "--tb=line", *selection, *options]
+    command = [sys.executable, "-m", "pytest", "-q", "-x", "--no-header", "--tb=line", *tests]
     done = subprocess.run(command, cwd=copy, env=environment, capture_output=True, text=True, check=False)
     failures = [line for line in done.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
     return done.returncode, failures[0].split(" - ")[0] if failures else done.stdout[-300:]
@@ -211,12 +230,12 @@ def main(names: list[str]) -> int:
         for part in ("src", "tests", "docs", "examples", "README.md", "pyproject.toml"):
             source = ROOT / part
             (shutil.copytree if source.is_dir() else shutil.copy)(source, copy / part)
-        for tests in sorted({bug.tests for bug in chosen.values()}):
-            code, said = _test(copy, tests)
-            if code != 0:
-                print(f"the tests fail with no bug planted: pytest {tests}\n{said}")
-                return 1
-        print(f"no bug planted: all {len({bug.tests for bug in chosen.values()})} selections of tests pass", flush=True)
+        tests = sorted({bug.test for bug in chosen.values()})
+        code, said = _test(copy, *tests)
+        if code != 0:
+            print(f"the tests fail with no bug planted:\n{said}")
+            return 1
+        print(f"no bug planted: all {len(tests)} tests pass", flush=True)
         for name, bug in chosen.items():
             path = copy / "src" / "harmonium" / bug.file
             healthy = path.read_text()
@@ -229,7 +248,7 @@ def main(names: list[str]) -> int:
                 continue
             path.write_text(broken)
             begun = time.perf_counter()
-            code, said = _test(copy, bug.tests)
+            code, said = _test(copy, bug.test)
             path.write_text(healthy)
             caught = code == 1
             missed += not caught

@@ -151,7 +151,6 @@ def _log_weight(machine: Machine, state: Known, split: Split, grid: tuple[Nodes,
     """log Σ exp(-E) over all but the listed layers, at the given places of the list: ``(batch, places)``."""
     arrays, log_weight = _configurations(machine, split, grid, index)
     given = [layer for layer, x in enumerate(state) if x is not None]
-    batch = len(state[given[0]]) if given else 1  # type: ignore[arg-type]
 
     def one(row: tuple[Array, ...]) -> Array:
         known: list[Array | None] = [None] * len(machine.layers)
@@ -170,7 +169,7 @@ def _log_weight(machine: Machine, state: Known, split: Split, grid: tuple[Nodes,
     rows = tuple(x for x in state if x is not None)
     if not rows:
         return one(())[None]
-    return jax.lax.map(one, rows) if batch > 1 else one(tuple(x[0] for x in rows))[None]
+    return jax.lax.map(one, rows) if len(rows[0]) > 1 else one(tuple(x[0] for x in rows))[None]
 
 
 def _over_list(grid: tuple[Nodes, ...], start: T, add: Callable[[T, Array, Array], T]) -> T:
