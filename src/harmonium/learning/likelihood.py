@@ -156,18 +156,3 @@ def sweeps(
 
     swept: State = jax.lax.fori_loop(0, n_gibbs, sweep, state)
     return swept
-
-
-def configuration(machine: Machine, batch: Batch) -> Known:
-    """The batch as a configuration: its hidden layers are summed over."""
-    return batch.visible + (None,) * (len(machine.layers) - machine.n_visible)
-
-
-def largest_inputs(machine: Machine, batch: Batch) -> dict[str, Scalar]:
-    """The largest input that each hidden layer receives from the batch; of a machine without, each visible one."""
-    hidden = range(machine.n_visible, len(machine.layers))
-    if hidden:
-        inputs = {layer: machine.inputs_from_others(configuration(machine, batch), layer) for layer in hidden}
-    else:
-        inputs = {layer: machine.inputs(batch.visible, layer) for layer in range(machine.n_visible)}
-    return {f"the inputs of layer {machine.names[layer]!r}": jnp.max(jnp.abs(x)) for layer, x in inputs.items()}

@@ -38,10 +38,13 @@ class PseudoLikelihood(Objective[Machine]):
     def leave(self, machine: Machine, update: Machine, state: PyTree) -> Machine:
         return positive.leave(machine, update)
 
+    def place(self, machine: Machine) -> Machine:
+        return positive.place(machine)
+
     def value(self, machine: Machine, batch: Batch) -> Scalar:
         in_data = jnp.sum(batch.weights * log_pseudolikelihood(machine, batch.visible))
         penalty = self.penalties.value(machine, configuration(machine, batch), batch.weights)
         return (in_data - jnp.sum(batch.weights) * penalty) / batch.full
 
     def magnitudes(self, machine: Machine, batch: Batch) -> dict[str, Scalar]:
-        return largest_inputs(machine, batch)
+        return largest_inputs(machine, batch) | positive.magnitudes(machine)
