@@ -31,7 +31,6 @@ from harmonium.training import Optimiser, Run, Schedule, State, Watch, optimiser
 from harmonium.training.course import Row
 from harmonium.training.optimisers import NAMES
 from harmonium.training.schedules import SHAPES
-from harmonium.units import Gaussian
 
 N_UPDATES = 20_000
 """Updates of a run that is told nothing else: on sets from 1,600 to 50,000 rows more brought little (docs/results)."""
@@ -40,8 +39,8 @@ PRIOR = 4.0
 """The default of l2 is that of a normal prior of this precision on every weight: PRIOR over the number of rows."""
 
 RATES = {"sgd": 0.1, "momentum": 0.01, "nesterov": 0.01, "adagrad": 0.05, "rmsprop": 0.001, "adam": 0.001, "lbfgs": 1.0}
-GAUSSIAN = 0.1
-"""The rates of steps along the gradient are lower by this where the columns are on the real line."""
+SLOWER = {"visible": 0.1, "hidden": 0.3}
+"""The rates of steps along the gradient are lower by these where a layer's values are unbounded."""
 
 LOOKS = 20
 """How often the monitors look in the course of a run."""
@@ -126,8 +125,9 @@ def _optimiser(p: dict[str, Any], layer: Visible, streaming: bool) -> Optimiser:
     rate = p["learning_rate"]
     if rate == "auto":
         rate = RATES[chosen] if isinstance(chosen, str) else 1.0
-        if isinstance(layer.unit, Gaussian) and chosen in ("sgd", "momentum", "nesterov"):
-            rate *= GAUSSIAN
+        if chosen in ("sgd", "momentum", "nesterov"):
+            rate *= SLOWER["visible"] if layer.unit.tails() is not None else 1.0
+            rate *= SLOWER["hidden"] if p["hidden"] in ("gaussian", "rectified", "dual_rectified") else 1.0
     shape = "constant" if streaming or chosen == "lbfgs" else p["schedule"]
     return optimiser(chosen, Schedule(jnp.asarray(rate, float), jnp.asarray(n_updates(p)), shape))
 

@@ -69,7 +69,8 @@ class RBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     optimizer : {"sgd", "momentum", "nesterov", "adagrad", "rmsprop", "adam", "lbfgs"} or optax transformation
         Makes steps of gradients; "lbfgs" takes all rows at once and needs the method "exact" or "pseudo".
     learning_rate : "auto" or float, default="auto"
-        The first rate: 0.1 for "sgd" (a tenth of that for "gaussian" columns).
+        The first rate: 0.1 for "sgd"; a tenth of that for "gaussian" columns, and 0.3 of it for hidden units whose
+        values have no bounds.
     schedule : {"late", "constant", "linear", "cosine", "inverse"}, default="late"
         How the rate falls; "late" is constant for half of the run and then falls linearly.
     centred : bool, default=True
