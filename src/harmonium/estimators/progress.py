@@ -11,6 +11,9 @@ from harmonium.training import Course
 LINES = 10.0
 """Seconds between two lines in a pipe."""
 
+SAID, UNSAID, TROUBLES = 3, ("log_partition_error",), ("dead_units", "saturated_units")
+"""How many of the monitors' numbers fit on a line, the first being what matters most; and those said if not zero."""
+
 
 class Display:
     """Shows how far a run has come, how fast it goes, the time left, and what the monitors found last."""
@@ -69,4 +72,6 @@ def _found(course: Course) -> str:
     if not course.history:
         return ""
     row = course.history[-1]
-    return ", ".join(f"{name.replace('_', ' ')} {row[name]:.4g}" for name in row if name not in ("step", "epoch"))
+    said = [name for name in row if name not in ("step", "epoch", *UNSAID)][:SAID]
+    said += [name for name in TROUBLES if row.get(name, 0) and name not in said]
+    return ", ".join(f"{name.replace('_', ' ')} {row[name]:.4g}" for name in said)

@@ -26,7 +26,7 @@ from harmonium.estimators.progress import Display
 from harmonium.estimators.settings import Constraint, Instance, OneOf, Whole, check
 from harmonium.likelihood.partition import LogPartition
 from harmonium.machine import Machine
-from harmonium.training import Course, Run, State, Watch, follow
+from harmonium.training import Course, Journal, Run, State, Watch, follow
 from harmonium.units import Bernoulli, DualRectified, Gaussian, Rectified, Spin, Unit
 
 HIDDEN: dict[str, Callable[[Any], Unit]] = {
@@ -84,7 +84,15 @@ class RBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     validation_fraction : float, default=0
         Share of the rows that is held out. The model kept is the one with the highest log-likelihood there.
     patience : int or None, default=5
-        With rows held out, the number of looks (20 in a run) without a better model after which the run stops.
+        With rows held out, the number of looks without a better model after which the run stops.
+    monitors : {"auto", "all", "none"} or list of str, default="auto"
+        What is watched: "log_likelihood", "pseudo_likelihood", "reconstruction_error", "free_energy_gap" (of rows held
+        out and learned from), "gradient_norm", "hidden_activity", "chain_memory". "auto" leaves out the first, which
+        takes an annealing each time; with rows held out it is always watched.
+    monitor_every : "auto" or int, default="auto"
+        Updates between two looks of the monitors; "auto" is a twentieth of the run.
+    log : path or None, default=None
+        Where each look is written down too: lines of JSON if it ends in ``.jsonl``, else a folder of TensorBoard events.
     dtype : {"float32", "float64"}, default="float32"
         Precision.
     checkpoint : path or None, default=None
@@ -135,6 +143,7 @@ class RBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         "hidden": (OneOf(tuple(HIDDEN)),),
         **fitting.CONSTRAINTS,
         "dtype": (OneOf(("float32", "float64")),),
+        "log": (OneOf((None,)), Instance(str, "a path"), Instance(os.PathLike, "a pathlib.Path")),
         "checkpoint": (OneOf((None,)), Instance(str, "the path of a folder"), Instance(os.PathLike, "a pathlib.Path")),
         "resume": (OneOf((True, False)),),
         "verbose": (Whole(0), OneOf((True, False))),
@@ -162,6 +171,9 @@ class RBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         sparsity_target: float = 0.1,
         validation_fraction: float = 0.0,
         patience: int | None = 5,
+        monitors: Any = "auto",
+        monitor_every: str | int = "auto",
+        log: Any = None,
         dtype: str = "float32",
         checkpoint: Any = None,
         resume: bool = False,
@@ -187,6 +199,9 @@ class RBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.sparsity_target = sparsity_target
         self.validation_fraction = validation_fraction
         self.patience = patience
+        self.monitors = monitors
+        self.monitor_every = monitor_every
+        self.log = log
         self.dtype = dtype
         self.checkpoint = checkpoint
         self.resume = resume
@@ -226,10 +241,11 @@ class RBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 jax.random.fold_in(key, 1), self._machine(layer, jax.random.fold_in(key, 0)), (layer.mean,)
             )
             course = keeper.begin(Course(start))
-            watch = fitting.watch(p, fitting.Monitor(layer, rows, learned, held))
+            watch = fitting.watch(p, run, layer, rows, learned, held)
+            journal = Journal(self.log, course, resumed=keeper.resumed)
             validate_data(self, X, skip_check_array=True)
             self._begin(layer, keeper.seed, n_rows)
-            self._pursue(run, course, batches, fitting.n_updates(p), watch, layer, keeper)
+            self._pursue(run, course, batches, fitting.n_updates(p), watch, layer, keeper, journal)
         return self
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> "RBM":
@@ -274,8 +290,9 @@ class RBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             batches = Batches(rows, size, self._random + step, weights, whole=True, first=step)
             until = step + batches.steps_per_epoch
             watch = Watch(until + 1, lambda _: {})
-            keeper = Keeper(None, False, {}, 0)
-            self._pursue(run, Course(self._state), batches, until, watch, layer, keeper)
+            course, keeper = Course(self._state), Keeper(None, False, {}, 0)
+            journal = Journal(None, course, resumed=False)
+            self._pursue(run, course, batches, until, watch, layer, keeper, journal)
         return self
 
     def transform(self, X: Any) -> np.ndarray:
@@ -525,14 +542,16 @@ class RBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         watch: Watch,
         layer: columns.Visible,
         keeper: Keeper,
+        journal: Journal,
     ) -> None:
         """Follow a course to its end; the model is settled also where it diverges."""
         what = f"{type(self).__name__} {batches.rows.n_columns} {type(layer.unit).__name__} - {self.n_components}"
         try:
-            with Display(what, until, shown=bool(self.verbose)) as display:
+            with Display(what, until, shown=bool(self.verbose)) as display, journal:
                 for reached in follow(run, course, batches, until, watch):
                     course = reached
                     keeper.keep(course)
+                    journal.write(course)
                     display.show(course)
         except DivergenceError as error:
             course = course._replace(state=error.state)
