@@ -14,7 +14,7 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from harmonium import build, sampling
-from harmonium.artifact import FilePath
+from harmonium.artifact import FilePath, write_bytes
 from harmonium.data import Batches, Codes, Plain, Rows, check_weights, read
 from harmonium.data.batches import permutation
 from harmonium.errors import ArgumentError, DivergenceError
@@ -412,6 +412,43 @@ class RBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """log Z of ``machine_``: exact where its configurations can be listed, else by annealed importance sampling."""
         check_is_fitted(self)
         return self._inner_log_partition().shifted(self._model.log_volume + self._model.energy_shift)
+
+    def report(
+        self,
+        path: FilePath,
+        X: Any = None,
+        X_test: Any = None,
+        *,
+        shape: tuple[int, int] | str | None = "auto",
+        title: str | None = None,
+        command: str | None = None,
+    ) -> None:
+        """Write a page about the model: how likely it finds rows, what it learned, what is wrong, how to repeat it.
+
+        One HTML file that needs no network, for light and dark, screens and phones.
+
+        Parameters
+        ----------
+        path : path
+            The file, usually with the ending ``.html``.
+        X : array, sparse matrix or data frame of shape (n_samples, n_features), or None
+            The table that the model learned from, for likelihoods and for the moments of data and model.
+        X_test : array, sparse matrix or data frame of shape (n_test, n_features), or None
+            Rows that it has not seen.
+        shape : "auto", (height, width) or None, default="auto"
+            That of the rows as images. "auto" takes rows of a square number of values in [0, 1], from 8 × 8 on, without
+            names of columns, to be square images; None says that they are none.
+        title : str or None
+            The heading.
+        command : str or None
+            What was typed to make the model, if that was not Python.
+        """
+        from harmonium.estimators import reporting  # matplotlib takes its time
+
+        check_is_fitted(self)
+        with self._precision():
+            content = reporting.page(self, X, X_test, shape=shape, title=title, command=command)
+        write_bytes(path, content.encode())
 
     def save(self, path: FilePath) -> None:
         """Write the model to one file; ``harmonium.load`` reads it.

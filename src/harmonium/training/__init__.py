@@ -7,4 +7,16 @@ from harmonium.training.optimisers import Optimiser, optimiser
 from harmonium.training.schedules import Schedule
 from harmonium.training.state import State
 
-__all__ = ["Best", "Course", "Journal", "Optimiser", "Run", "Schedule", "State", "Watch", "advance", "follow", "optimiser"]
+__all__ = [
+    "Best",
+    "Course",
+    "Journal",
+    "Optimiser",
+    "Run",
+    "Schedule",
+    "State",
+    "Watch",
+    "advance",
+    "follow",
+    "optimiser",
+]

@@ -102,7 +102,9 @@ def gradient_norm(sight: Sight) -> dict[str, Any]:
     state, rows = sight.state, sight.learned
     n = len(rows[0])
     batch = Batch(rows, jnp.ones(n, rows[0].dtype), jnp.asarray(n, rows[0].dtype))
-    gradient, _ = sight.run.objective.step(jax.random.fold_in(state.key, state.step), state.model, state.objective, batch)
+    gradient, _ = sight.run.objective.step(
+        jax.random.fold_in(state.key, state.step), state.model, state.objective, batch
+    )
     squares = [jnp.sum(leaf**2) for leaf in jax.tree.leaves(parameters(gradient))]
     return {"gradient_norm": jnp.sqrt(jnp.sum(jnp.stack(squares)))}
 
