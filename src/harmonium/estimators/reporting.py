@@ -93,9 +93,7 @@ def _parts(estimator: Any, X: Any, X_test: Any) -> dict[str, Rows]:
         if name == "X_test":
             parts["test rows"] = rows
             continue
-        learned, held = (
-            held_out(estimator, rows.n_rows) if estimator._n_rows else (np.arange(rows.n_rows), None)
-        )
+        learned, held = held_out(estimator, rows.n_rows) if estimator._n_rows else (np.arange(rows.n_rows), None)
         if held is None:
             parts["rows learned from"] = rows
         else:
@@ -187,7 +185,7 @@ def _scores(estimator: Any, parts: dict[str, Rows]) -> tuple[list[Scores], list[
             others["independent columns"] = alone
         if mixture is not None:
             found = over_rows(_mixed, _Mixed(model, mixture), rows).astype(float) - model.log_volume
-            others[f"mixture of {len(mixture.shares)}"] = found
+            others[f"a mixture of {len(mixture.shares)}"] = found
         scores.append(Scores(f"{rows.n_rows:,} {part}", estimator.score_samples(raw), others))
     return scores, notes
 
@@ -246,7 +244,7 @@ def _facts(estimator: Any, parts: dict[str, Rows]) -> dict[str, str]:
     held = history.get("validation_log_likelihood")
     if held:
         best = history["step"][int(np.nanargmax(held))]
-        facts["Kept"] = f"the model after update {best:,}, to which rows held out were likeliest"
+        facts["Kept"] = f"the model after update {best:,}, when rows held out were likeliest"
     return facts
 
 

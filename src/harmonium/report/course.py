@@ -21,7 +21,7 @@ WORDS = {
     "chain_memory": "memory of the chains",
 }
 ABOUT = {
-    "validation_log_likelihood": "Nats a row, of rows held out and of rows learned from: where they part, the model "
+    "validation_log_likelihood": "Nats a row. If rows held out fall while rows learned from rise, the model "
     "learns its rows by heart.",
     "log_likelihood": "Nats a row.",
     "pseudo_likelihood": "Nats a row: each column given all the others. It needs no log Z, and is no likelihood.",
@@ -35,6 +35,7 @@ ABOUT = {
 BESIDE = {"validation_log_likelihood": "log_likelihood", "dead_units": "saturated_units"}
 """Drawn in the same panel."""
 
+IDLE = ("dead_units", "saturated_units")
 ASIDE = ("step", "epoch", "log_partition_error")
 
 
@@ -42,6 +43,8 @@ def panels(history: History) -> list[str]:
     """The monitors that have a panel of their own."""
     names = [name for name in history if name not in ASIDE and len(history[name])]
     names.sort(key=lambda name: list(WORDS).index(name) if name in WORDS else len(WORDS))
+    if not any(any(history.get(name, ())) for name in IDLE):  # a flat line at zero is said in words
+        names = [name for name in names if name not in IDLE]
     shared = {BESIDE[name] for name in names if name in BESIDE}
     return [name for name in names if name not in shared]
 

@@ -44,15 +44,24 @@ def verdicts(said: Sequence[Verdict]) -> str:
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]], numbers: int) -> str:
     """A table, the last ``numbers`` columns of which are numbers."""
-    first = len(head) - numbers
+    body = "".join(_row(cells, "td", numbers) for cells in rows)
+    return f'<div class="wide"><table><thead>{_row(head, "th", numbers)}</thead><tbody>{body}</tbody></table></div>'
 
-    def row(cells: Sequence[str], tag: str) -> str:
-        kinds = [' class="number"' * (i >= first) for i in range(len(cells))]
-        tagged = (f"<{tag}{kind}>{escape(cell)}</{tag}>" for kind, cell in zip(kinds, cells, strict=True))
-        return f"<tr>{''.join(tagged)}</tr>"
 
-    body = "".join(row(cells, "td") for cells in rows)
-    return f'<div class="wide"><table><thead>{row(head, "th")}</thead><tbody>{body}</tbody></table></div>'
+def grouped(head: Sequence[str], groups: Iterable[tuple[str, Iterable[Sequence[str]]]]) -> str:
+    """A table in groups, each with a heading; all columns but the first are numbers."""
+    n = len(head)
+    body = ""
+    for name, rows in groups:
+        body += f'<tr><th class="group" colspan="{n}">{escape(name)}</th></tr>'
+        body += "".join(_row(cells, "td", n - 1) for cells in rows)
+    return f'<div class="wide"><table><thead>{_row(head, "th", n - 1)}</thead><tbody>{body}</tbody></table></div>'
+
+
+def _row(cells: Sequence[str], tag: str, numbers: int) -> str:
+    kinds = [' class="number"' * (i >= len(cells) - numbers) for i in range(len(cells))]
+    tagged = (f"<{tag}{kind}>{escape(cell)}</{tag}>" for kind, cell in zip(kinds, cells, strict=True))
+    return f"<tr>{''.join(tagged)}</tr>"
 
 
 def figure(drawn: Figure, title: str, about: str) -> str:

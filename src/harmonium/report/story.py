@@ -47,6 +47,7 @@ def judged(found: Findings) -> list[Verdict]:
             said.append(verdicts.gap(float(first.model.mean()), float(last.model.mean()), error))
     said += [verdicts.misled(found.history), verdicts.overfitting(found.history), verdicts.chains_stuck(found.history)]
     said += verdicts.units_idle(found.history, len(found.weights))
+    said.append(verdicts.units_alive(found.history, len(found.weights)))
     reach = (len(found.traces.autocorrelation) - 1) * found.traces.thin
     said.append(verdicts.samples_stuck(found.traces.memory, reach))
     kept = [one for one in said if one is not None]
@@ -64,10 +65,10 @@ def _likelihood(found: Findings) -> str:
     if not found.scores:
         words = "Without rows there is no likelihood to report: give the report the table that the model learned from."
         return "\n".join([*said, page.paragraph(words)])
-    rows = [row for scores in found.scores for row in _score_rows(scores, found.log_z)]
-    said.append(page.table(("", "log-likelihood, nats a row", "lead of the model"), rows, 2))
+    groups = [(f"On {scores.part}", _score_rows(scores, found.log_z)) for scores in found.scores]
+    said.append(page.grouped(("", "nats a row", "lead of the model"), groups))
     words = (
-        "Each ± is a standard error: what the number would differ by for other rows like these. A lead of 1 nat means "
+        "The mean log-likelihood of rows. Each ± is a standard error: what the number would differ by for other rows like these. A lead of 1 nat means "
         "rows that are e = 2.7 times as likely, on geometric average."
     )
     said.append(page.paragraph(words, quiet=True))
@@ -78,15 +79,16 @@ def _likelihood(found: Findings) -> str:
 
 
 def _score_rows(scores: Scores, log_z: LogZ | None) -> list[tuple[str, str, str]]:
-    ours = f"{page.number(scores.model.mean())} ± {_error(scores.model):.2f}"
+    rows = [("this model", f"{page.number(scores.model.mean())} ± {_error(scores.model):.2f}", "")]
     if log_z is not None and not log_z.exact:
         mean = float(scores.model.mean()) + log_z.estimate
-        ours += f" [{page.number(mean - log_z.upper)}, {page.number(mean - log_z.lower)}]"
-    rows = [(f"{scores.part}: this model", ours, "")]
+        rows.append(
+            ("for log Z's interval", f"{page.number(mean - log_z.upper)} to {page.number(mean - log_z.lower)}", "")
+        )
     for name, theirs in scores.others.items():
         lead = scores.model - theirs
         value = f"{page.number(theirs.mean())} ± {_error(theirs):.2f}"
-        rows.append((f"{scores.part}: {name}", value, f"{page.number(lead.mean())} ± {_error(lead):.2f}"))
+        rows.append((name, value, f"{page.number(lead.mean())} ± {_error(lead):.2f}"))
     return rows
 
 
@@ -94,8 +96,8 @@ def _about_log_z(z: LogZ) -> str:
     if z.exact:
         return f"log Z = {page.number(z.estimate, 3)}, exactly: by summing over all configurations."
     return (
-        f"In brackets is what log Z leaves open. It was estimated as {page.number(z.estimate)}, between "
-        f"{page.number(z.lower)} and {page.number(z.upper)} (three standard errors), by annealed importance sampling. "
+        f"log Z was estimated as {page.number(z.estimate)}, between "
+        f"{page.number(z.lower)} and {page.number(z.upper)} (three standard errors), by annealed importance sampling; the interval of the likelihood is what that leaves open. "
         f"{z.reason}"
     )
 

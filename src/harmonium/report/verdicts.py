@@ -66,6 +66,13 @@ def units_idle(history: History, n_hidden: int) -> list[Verdict]:
     return said
 
 
+def units_alive(history: History, n_hidden: int) -> Verdict | None:
+    """Hidden units that all tell rows apart."""
+    if any(not len(history.get(name, ())) or history[name][-1] for name in ("dead_units", "saturated_units")):
+        return None
+    return Verdict(True, f"All {n_hidden} hidden units tell rows apart.")
+
+
 def misled(history: History) -> Verdict | None:
     """The likelihood falls while reconstruction improves: the trap of contrastive divergence."""
     error = np.asarray(history.get("reconstruction_error", ()), float)
