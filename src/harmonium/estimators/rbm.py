@@ -92,7 +92,8 @@ class RBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     monitor_every : "auto" or int, default="auto"
         Updates between two looks of the monitors; "auto" is a twentieth of the run.
     log : path or None, default=None
-        Where each look is written down too: lines of JSON if it ends in ``.jsonl``, else a folder of TensorBoard events.
+        Where each look is also written down: lines of JSON if it ends in ``.jsonl``, else a folder of events for
+        TensorBoard.
     dtype : {"float32", "float64"}, default="float32"
         Precision.
     checkpoint : path or None, default=None

@@ -47,8 +47,8 @@ def findings(
     """What there is to report."""
     model: Encoded = estimator._model
     parts = _parts(estimator, X, X_test)
-    flat = _data(model, parts)
-    names, of_column, named = _names(estimator)
+    flat = some_values(model, next(iter(parts.values()))) if parts else None
+    names, of_column, named = value_names(estimator)
     if isinstance(shape, str):
         if shape != "auto":
             raise ArgumentError("shape", f"{shape!r}", "'auto', (height, width) or None")
@@ -57,7 +57,7 @@ def findings(
         shape = None if named else images.inferred(int(estimator.n_features_in_), binary)
     elif shape is not None:
         images.require_shape(shape, len(names))
-    draws, traces = _drawn(model)
+    draws, traces = drawn(model)
     scores, notes = _scores(estimator, parts)
     return Findings(
         title=title
@@ -71,7 +71,7 @@ def findings(
         names=names,
         named=named,
         columns=of_column,
-        weights=_weights(model),
+        weights=weights(model),
         variances=_variances(model, draws if flat is None else flat),
         data=flat,
         draws=draws,
@@ -102,17 +102,14 @@ def _parts(estimator: Any, X: Any, X_test: Any) -> dict[str, Rows]:
     return parts
 
 
-def _data(model: Encoded, parts: dict[str, Rows]) -> np.ndarray | None:
-    """Some rows of the data, by chance, as values of the visible layer."""
-    if not parts:
-        return None
-    rows = next(iter(parts.values()))
+def some_values(model: Encoded, rows: Rows) -> np.ndarray:
+    """Some rows, by chance, as values of the visible layer."""
     chosen = np.random.default_rng(0).permutation(rows.n_rows)[:MOST_ROWS]
     values = np.asarray(model.encoding.values(jnp.asarray(rows.take(chosen))))
     return values.reshape(len(values), -1)
 
 
-def _drawn(model: Encoded) -> tuple[np.ndarray, Traces]:
+def drawn(model: Encoded) -> tuple[np.ndarray, Traces]:
     """Draws of chains, ``(chain · draw, values)``, and the course of their free energies."""
     machine, width = model.machine, model.machine.layers[0].bias.size
     n_chains = int(np.clip(MOST_DRAWN // (width * N_DRAWS), 16, N_CHAINS))
@@ -128,7 +125,7 @@ def _free_energy(model: Encoded, values: Array) -> Float[Array, " batch"]:
     return model.machine.free_energy((values, None))
 
 
-def _weights(model: Encoded) -> np.ndarray:
+def weights(model: Encoded) -> np.ndarray:
     """Hidden × values, in the gauge in which those of the states of a column sum to zero."""
     matrix = np.asarray(zero_sum(model.machine).couplings[0].matrix())
     if model.machine.joins[0] == (1, 0):
@@ -143,7 +140,7 @@ def _variances(model: Encoded, flat: np.ndarray) -> np.ndarray:
     return np.asarray(jnp.mean(hidden.variance(model.machine.inputs_from_others((values, None), 1)), axis=0))
 
 
-def _names(estimator: Any) -> tuple[list[str], np.ndarray, bool]:
+def value_names(estimator: Any) -> tuple[list[str], np.ndarray, bool]:
     """The names of the values of the visible layer, the columns they are of, and whether the data had names."""
     given = getattr(estimator, "feature_names_in_", None)
     n = int(estimator.n_features_in_)
@@ -202,7 +199,9 @@ def _mixture(model: Encoded, parts: dict[str, Rows]) -> tuple[Mixture, str]:
     others = (
         rows.take(np.arange(n, rows.n_rows))[:2000] if held is None else held.take(np.arange(min(held.n_rows, 2000)))
     )
-    best = Mixture.best(unit, values, model.encoding.values(jnp.asarray(others if len(others) else rows.take([0]))))
+    best = Mixture.best(
+        unit, values, model.encoding.values(jnp.asarray(others if len(others) else rows.take(np.zeros(1, int))))
+    )
     return best, (
         f"The mixture is one of {len(best.shares)} layers of independent columns, fitted to "
         f"{'the same' if most == rows.n_rows else f'{most:,} of these'} rows; its size, out of "
@@ -237,6 +236,8 @@ def _facts(estimator: Any, parts: dict[str, Rows]) -> dict[str, str]:
     if not estimator._n_rows:
         facts["Data"] = told or "none: its parameters were given"
         return facts
+    if isinstance(model.encoding, Standardised):
+        facts["Scale"] = "in all pictures, columns are in standard deviations from their means"
     facts["Learning"] = (
         f"{estimator.n_updates_:,} updates by method {estimator.method!r}, optimizer {estimator.optimizer!r}"
     )

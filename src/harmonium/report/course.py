@@ -39,11 +39,11 @@ IDLE = ("dead_units", "saturated_units")
 ASIDE = ("step", "epoch", "log_partition_error")
 
 
-def panels(history: History) -> list[str]:
-    """The monitors that have a panel of their own."""
+def panels(history: History, *, idle: bool = False) -> list[str]:
+    """The monitors that have a panel of their own; with ``idle`` also those of idle units where there were none."""
     names = [name for name in history if name not in ASIDE and len(history[name])]
     names.sort(key=lambda name: list(WORDS).index(name) if name in WORDS else len(WORDS))
-    if not any(any(history.get(name, ())) for name in IDLE):  # a flat line at zero is said in words
+    if not idle and not any(any(history.get(name, ())) for name in IDLE):  # a flat line at zero is said in words
         names = [name for name in names if name not in IDLE]
     shared = {BESIDE[name] for name in names if name in BESIDE}
     return [name for name in names if name not in shared]

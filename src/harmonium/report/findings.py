@@ -36,7 +36,7 @@ class Findings(NamedTuple):
     ``facts`` are what was fitted to what, by name. Values are those of the visible layer: columns of real numbers in
     standard deviations, columns of categories one value a state; ``names`` name them and ``columns`` number their
     columns. ``weights`` is hidden × values. ``shape`` is that of the rows as images, if they are. ``recipe`` is code
-    and commands, each with what it is.
+    and commands, each with what it is; so is ``further``, what to try next.
     """
 
     title: str
@@ -56,3 +56,4 @@ class Findings(NamedTuple):
     samples: Table
     traces: Traces
     recipe: Sequence[tuple[str, str]]
+    further: Sequence[tuple[str, str]] = ()

@@ -22,7 +22,7 @@ def inferred(n_columns: int, binary: bool) -> Shape | None:
 
 def require_shape(shape: Shape, n_columns: int) -> None:
     """Raise unless images of this shape have as many pixels as rows have columns."""
-    if len(shape) != 2 or shape[0] * shape[1] != n_columns:
+    if shape[0] * shape[1] != n_columns:
         raise ArgumentError("shape", f"{shape}", f"height × width = {n_columns}, the number of columns")
 
 

@@ -6,6 +6,7 @@ from html import escape
 from typing import Any
 
 import matplotlib as mpl
+from cycler import cycler
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure, SubFigure
 
@@ -31,7 +32,7 @@ LINES = (
     "legend.labelcolor",
 )
 FAINT = ("axes.edgecolor", "xtick.color", "ytick.color", "grid.color")
-STYLE: dict[str, Any] = {
+STYLE: Any = {
     "font.size": 9,
     "axes.titlesize": 9,
     "axes.labelsize": 9,
@@ -41,7 +42,7 @@ STYLE: dict[str, Any] = {
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.linewidth": 0.8,
-    "axes.prop_cycle": mpl.cycler(color=[FIRST, SECOND]),
+    "axes.prop_cycle": cycler(color=[FIRST, SECOND]),
     "legend.frameon": False,
     "lines.linewidth": 1.4,
     "figure.facecolor": "none",

@@ -33,7 +33,8 @@ class Mixture(NamedTuple):
         starts = (values[chosen] + _neutral(unit, values)) / 2
         spread = jnp.broadcast_to(jnp.var(values, axis=0)[None], starts.shape)
         made = cls(jnp.full(k, 1 / k, starts.dtype), _layers(unit, starts, spread))
-        return _climbed(made, unit, values, n_steps)
+        climbed: Mixture = _climbed(made, unit, values, n_steps)
+        return climbed
 
     @classmethod
     def best(cls, unit: Unit, values: Array, held_out: Array, sizes: tuple[int, ...] = SIZES) -> "Mixture":
@@ -47,7 +48,8 @@ class Mixture(NamedTuple):
 
     def of(self, values: Array) -> Float[Array, " rows"]:
         """The same, within a computation."""
-        return jax.nn.logsumexp(_joint(self, values), axis=1)
+        found: Array = jax.nn.logsumexp(_joint(self, values), axis=1)
+        return found
 
 
 @eqx.filter_jit
@@ -62,7 +64,8 @@ def _climbed(mixture: Mixture, unit: Unit, values: Array, n_steps: int) -> Mixtu
         mean = (jnp.tensordot(weight.T, values, 1) + neutral[None]) / whole
         spread = (jnp.tensordot(weight.T, values**2, 1) + square[None]) / whole - mean**2
         made = Mixture((mass + 1) / jnp.sum(mass + 1), _layers(unit, mean, spread))
-        return eqx.filter(made, eqx.is_inexact_array)
+        moved: Mixture = eqx.filter(made, eqx.is_inexact_array)
+        return moved
 
     moving, fixed = eqx.partition(mixture, eqx.is_inexact_array)
     climbed: Mixture = eqx.combine(jax.lax.fori_loop(0, n_steps, step, moving), fixed)
@@ -78,7 +81,8 @@ def _joint(mixture: Mixture, values: Array) -> Float[Array, "rows k"]:
     def of_layer(layer: Unit) -> Array:
         return -layer.energy(values) - jnp.sum(layer.cgf(jnp.zeros_like(layer.bias)))
 
-    return eqx.filter_vmap(of_layer, out_axes=1)(mixture.layers) + jnp.log(mixture.shares)[None]
+    joint: Array = eqx.filter_vmap(of_layer, out_axes=1)(mixture.layers) + jnp.log(mixture.shares)[None]
+    return joint
 
 
 def _layers(unit: Unit, means: Array, spreads: Array) -> Unit:

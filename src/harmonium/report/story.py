@@ -1,62 +1,42 @@
 """The report: from what was found to a page, section by section."""
 
 from collections.abc import Callable, Sequence
+from math import sqrt
 from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 
-from harmonium.report import couplings, course, images, ink, mixing, moments, page, verdicts
+from harmonium.report import couplings, course, images, ink, mixing, moments, page
 from harmonium.report.findings import Findings, LogZ, Scores
+from harmonium.report.judgement import MOMENTS, judged, standard_error
+from harmonium.report.moments import Moments
 from harmonium.report.verdicts import Verdict
 
+FEW = 4
 N_IMAGES, N_FILTERS, N_PAIRS = 48, 48, 12
 
 
 def report(found: Findings) -> str:
     """The page."""
+    compared = [] if found.data is None or len(found.data) < FEW else list(moments.compare(found.data, found.draws))
     with ink.page_style():
         sections = [
-            _opening(found),
+            _opening(found, judged(found, compared)),
             _likelihood(found),
             _learning(found),
             _learned(found),
             _made_up(found),
-            _moments(found),
+            _moments(found, compared),
             _mixing(found),
             _recipe(found),
         ]
     return page.page(found.title, sections)
 
 
-def judged(found: Findings) -> list[Verdict]:
-    """All verdicts, what is wrong first."""
-    said: list[Verdict | None] = []
-    if found.log_z is not None and found.scores:
-        said.append(_trust(found.log_z))
-    if found.scores:
-        last = found.scores[-1]
-        part = f", on the {last.part}"
-        for name, theirs in last.others.items():
-            lead = last.model - theirs
-            one = verdicts.beside(name, float(lead.mean()), _error(lead))
-            said.append(one._replace(words=one.words.rstrip(".") + part + "." if one.good is not False else one.words))
-        if len(found.scores) > 1:
-            first = found.scores[0]
-            error = float(np.hypot(_error(first.model), _error(last.model)))
-            said.append(verdicts.gap(float(first.model.mean()), float(last.model.mean()), error))
-    said += [verdicts.misled(found.history), verdicts.overfitting(found.history), verdicts.chains_stuck(found.history)]
-    said += verdicts.units_idle(found.history, len(found.weights))
-    said.append(verdicts.units_alive(found.history, len(found.weights)))
-    reach = (len(found.traces.autocorrelation) - 1) * found.traces.thin
-    said.append(verdicts.samples_stuck(found.traces.memory, reach))
-    kept = [one for one in said if one is not None]
-    return sorted(kept, key=lambda one: {False: 0, True: 1, None: 2}[one.good])
-
-
-def _opening(found: Findings) -> str:
+def _opening(found: Findings, said: Sequence[Verdict]) -> str:
     return "\n".join(
-        [page.heading(found.title, 1), page.facts(found.facts), page.heading("In short"), page.verdicts(judged(found))]
+        [page.heading(found.title, 1), page.facts(found.facts), page.heading("In short"), page.verdicts(said)]
     )
 
 
@@ -68,8 +48,8 @@ def _likelihood(found: Findings) -> str:
     groups = [(f"On {scores.part}", _score_rows(scores, found.log_z)) for scores in found.scores]
     said.append(page.grouped(("", "nats a row", "lead of the model"), groups))
     words = (
-        "The mean log-likelihood of rows. Each ± is a standard error: what the number would differ by for other rows like these. A lead of 1 nat means "
-        "rows that are e = 2.7 times as likely, on geometric average."
+        "The mean log-likelihood of rows. Each ± is a standard error: what the number would differ by for other rows "
+        "like these. A lead of 1 nat means rows that are e = 2.7 times as likely, on geometric average."
     )
     said.append(page.paragraph(words, quiet=True))
     if found.log_z is not None:
@@ -79,7 +59,7 @@ def _likelihood(found: Findings) -> str:
 
 
 def _score_rows(scores: Scores, log_z: LogZ | None) -> list[tuple[str, str, str]]:
-    rows = [("this model", f"{page.number(scores.model.mean())} ± {_error(scores.model):.2f}", "")]
+    rows = [("this model", f"{page.number(scores.model.mean())} ± {standard_error(scores.model):.2f}", "")]
     if log_z is not None and not log_z.exact:
         mean = float(scores.model.mean()) + log_z.estimate
         rows.append(
@@ -87,8 +67,8 @@ def _score_rows(scores: Scores, log_z: LogZ | None) -> list[tuple[str, str, str]
         )
     for name, theirs in scores.others.items():
         lead = scores.model - theirs
-        value = f"{page.number(theirs.mean())} ± {_error(theirs):.2f}"
-        rows.append((name, value, f"{page.number(lead.mean())} ± {_error(lead):.2f}"))
+        value = f"{page.number(theirs.mean())} ± {standard_error(theirs):.2f}"
+        rows.append((name, value, f"{page.number(lead.mean())} ± {standard_error(lead):.2f}"))
     return rows
 
 
@@ -96,19 +76,9 @@ def _about_log_z(z: LogZ) -> str:
     if z.exact:
         return f"log Z = {page.number(z.estimate, 3)}, exactly: by summing over all configurations."
     return (
-        f"log Z was estimated as {page.number(z.estimate)}, between "
-        f"{page.number(z.lower)} and {page.number(z.upper)} (three standard errors), by annealed importance sampling; the interval of the likelihood is what that leaves open. "
-        f"{z.reason}"
-    )
-
-
-def _trust(z: LogZ) -> Verdict | None:
-    if z.exact or not z.verdict:
-        return None
-    good = {"agree": True, "do not trust": False}.get(z.verdict)
-    reason = f" {z.reason}" if z.reason else ""
-    return Verdict(
-        good, f"The likelihood is known to ± {(z.upper - z.lower) / 2:.2f} nats; verdict: {z.verdict}.{reason}"
+        f"log Z was estimated as {page.number(z.estimate)}, between {page.number(z.lower)} and {page.number(z.upper)} "
+        "(three standard errors), by annealed importance sampling; the interval of the likelihood is what that leaves "
+        f"open. {z.reason}"
     )
 
 
@@ -119,13 +89,11 @@ def _learning(found: Findings) -> str:
     made = []
     for name in names:
         title = course.WORDS.get(name, name.replace("_", " "))
-        made.append(
-            _figure(
-                lambda axes, name=name: course.draw(axes, found.history, name),
-                title[0].upper() + title[1:],
-                course.ABOUT.get(name, ""),
-            )
-        )
+
+        def draw(axes: Axes, name: str = name) -> None:
+            course.draw(axes, found.history, name)
+
+        made.append(_figure(draw, title[0].upper() + title[1:], course.ABOUT.get(name, "")))
     return page.heading("How it learned") + page.figures(made)
 
 
@@ -218,27 +186,29 @@ def _rows_as_tables(found: Findings) -> str:
     return page.figures(made)
 
 
-def _moments(found: Findings) -> str:
-    if found.data is None or len(found.data) < 4:
+def _moments(found: Findings, compared: Sequence[Moments]) -> str:
+    if found.data is None or not compared:
         return ""
     made, said = [], []
-    for one, what, plural in zip(
-        moments.compare(found.data, found.draws), ("mean", "covariance"), ("means", "covariances of pairs"), strict=True
-    ):
+    for one, what, plural in zip(compared, ("mean", "covariance"), MOMENTS, strict=True):
         if not len(one.data):
             continue
-        some = f"{len(one.data):,} {plural}"
-        about = f"{some}; on the line, model and data agree. Correlation {page.number(one.correlation, 3)}."
-        made.append(
-            _figure(lambda axes, one=one, what=what: moments.draw(axes, one, what), plural.capitalize(), about, 3.4)
+        about = (
+            f"{len(one.data):,} {plural}; on the line, model and data agree. "
+            f"Correlation {page.number(one.correlation, 3)}."
         )
+
+        def draw(axes: Axes, one: Moments = one, what: str = what) -> None:
+            moments.draw(axes, one, what)
+
+        made.append(_figure(draw, plural.capitalize(), about, 3.4))
         said.append(
             f"{plural} differ by {one.distance:.3g} (root mean square), where chance alone makes {one.noise:.2g}"
         )
     words = f"The model's {'; its '.join(said)}." if said else ""
     how = (
-        f"From {len(found.data):,} rows of data and {len(found.draws):,} draws of the model; draws of one chain resemble "
-        "each other, so that chance makes somewhat more than that."
+        f"From {len(found.data):,} rows of data and {len(found.draws):,} draws of the model; draws of one chain "
+        "resemble each other, so that chance makes somewhat more than that."
     )
     return "\n".join(
         [
@@ -258,8 +228,8 @@ def _mixing(found: Findings) -> str:
         f"falls below a half within {half:,} sweeps" if half is not None else f"stays above a half for {reach:,} sweeps"
     )
     words = (
-        f"{n_chains} chains of Gibbs sampling, looked at {n_draws} times, {traces.thin} sweeps apart. The autocorrelation "
-        f"of their free energy {after}."
+        f"{n_chains} chains of Gibbs sampling, looked at {n_draws} times, {traces.thin} sweeps apart. The "
+        f"autocorrelation of their free energy {after}."
     )
     made = [
         _figure(lambda axes: mixing.draw_autocorrelation(axes, traces), "Autocorrelation",
@@ -271,7 +241,10 @@ def _mixing(found: Findings) -> str:
 
 
 def _recipe(found: Findings) -> str:
-    return page.heading("How to make it again") + "".join(page.code(what, lines) for what, lines in found.recipe)
+    said = page.heading("How to make it again") + "".join(page.code(what, lines) for what, lines in found.recipe)
+    if found.further:
+        said += page.heading("What to try next") + "".join(page.code(what, lines) for what, lines in found.further)
+    return said
 
 
 def _figure(draw: Callable[[Axes], Any], title: str, about: str, height: float = ink.HEIGHT) -> str:
@@ -282,13 +255,9 @@ def _figure(draw: Callable[[Axes], Any], title: str, about: str, height: float =
 
 def _across(n: int, shape: tuple[int, int]) -> int:
     """Images in a line: 8 of square ones."""
-    return max(1, min(n, round(8 * (shape[0] / shape[1]) ** 0.5)))
+    return max(1, min(n, round(8 * sqrt(shape[0] / shape[1]))))
 
 
 def _grid_height(n: int, shape: tuple[int, int]) -> float:
     across = _across(n, shape)
     return ink.WIDTH * -(-n // across) * (shape[0] + 1) / (across * (shape[1] + 1))
-
-
-def _error(values: Sequence[float] | np.ndarray) -> float:
-    return float(np.std(values, ddof=1) / np.sqrt(len(values))) if len(values) > 1 else float("nan")

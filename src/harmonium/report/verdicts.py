@@ -17,8 +17,12 @@ STUCK = 0.9
 TOO_MANY = 0.1
 """The share of hidden units that may be dead or saturated before it is said."""
 
-FALL = 3.0
-"""Falls are said if they exceed this many standard errors of the looks, and a hundredth of the rise."""
+FALL, SHARE, LAST = 3.0, 0.05, 3
+"""Falls are said if the median of the last looks is below the best before them by more than so many standard errors of
+log Z, and more than that share of the rise."""
+
+OFF = 4.0
+"""Moments are called off where they differ by more than so many times what chance makes."""
 
 
 class Verdict(NamedTuple):
@@ -74,29 +78,28 @@ def units_alive(history: History, n_hidden: int) -> Verdict | None:
 
 
 def misled(history: History) -> Verdict | None:
-    """The likelihood falls while reconstruction improves: the trap of contrastive divergence."""
+    """The likelihood falls while reconstruction improves: the trap of contrastive divergence (Fischer & Igel 2010)."""
     error = np.asarray(history.get("reconstruction_error", ()), float)
-    name = next((n for n in ("validation_log_likelihood", "log_likelihood") if n in history), None)
-    if name is None or len(error) < 4:
+    if "log_likelihood" not in history or len(error) <= LAST:
         return None
-    fall, best = _fall(history, name)
-    if not fall or not error[-1] < error[best]:
+    fall, best = _fall(history, "log_likelihood")
+    if not fall or not np.median(error[-LAST:]) < error[best]:
         return None
     return Verdict(
         False,
-        f"The log-likelihood has fallen by {fall:.2f} nats since update {history['step'][best]:,} while the "
-        "reconstruction error still improved: reconstruction is not what the model is for. Use persistent chains "
-        "(method='pcd') or more sweeps, or stop there (validation_fraction).",
+        f"The log-likelihood of rows learned from has fallen by {fall:.2f} nats since update {history['step'][best]:,}, "
+        "while the reconstruction error still improved: reconstruction is not what the model is for. Use persistent "
+        "chains (method='pcd') or more sweeps (n_gibbs), or keep the best model (validation_fraction).",
     )
 
 
 def overfitting(history: History) -> Verdict | None:
     """Rows held out become less likely while rows learned from become more so."""
     learned, held = (history.get(name, ()) for name in ("log_likelihood", "validation_log_likelihood"))
-    if len(held) < 4 or len(learned) != len(held):
+    if len(held) <= LAST or len(learned) != len(held):
         return None
     fall, best = _fall(history, "validation_log_likelihood")
-    if not fall or not learned[-1] > learned[best]:
+    if not fall or not np.median(learned[-LAST:]) > learned[best]:
         return None
     return Verdict(
         None,
@@ -110,7 +113,9 @@ def beside(name: str, lead: float, error: float) -> Verdict:
     if lead > 2 * error:
         return Verdict(True, f"Better than {name}, by {lead:.2f} ± {error:.2f} nats a row.")
     if lead < -2 * error:
-        words = f"Worse than {name}, by {-lead:.2f} ± {error:.2f} nats a row: learn for longer, or at another rate."
+        words = (
+            f"Worse than {name}, by {-lead:.2f} ± {error:.2f} nats a row: learn for longer, or with more hidden units."
+        )
         return Verdict(False, words)
     return Verdict(None, f"No better and no worse than {name}: the lead is {lead:.2f} ± {error:.2f} nats a row.")
 
@@ -123,15 +128,22 @@ def gap(learned: float, unseen: float, error: float) -> Verdict | None:
     return Verdict(None, f"{words} More rows, fewer hidden units or a stronger penalty (l2) narrow this gap.")
 
 
+def moments_off(what: str, distance: float, noise: float) -> Verdict | None:
+    """Draws of the model have other moments than the data."""
+    if not distance > OFF * noise:
+        return None
+    words = f"The {what} of the model's draws are off by {distance:.2g}, {distance / noise:.0f} times what chance makes"
+    return Verdict(None, f"{words}: either the model has them wrong, or its chains do not show it well.")
+
+
 def _fall(history: History, name: str) -> tuple[float, int]:
     """How far below its best a number ended, 0 if not by more than chance, and the place of the best."""
     found = np.asarray(history[name], float)
-    if not np.isfinite(found).any():
+    if not np.isfinite(found[:-LAST]).any():
         return 0.0, 0
-    best = int(np.nanargmax(found))
-    last = float(found[-1])
+    best = int(np.nanargmax(found[:-LAST]))
     error = np.asarray(history.get("log_partition_error", np.zeros(len(found))), float)
-    noise = FALL * float(np.hypot(error[best], error[-1]))
+    noise = FALL * float(np.hypot(error[best], np.max(error[-LAST:])))
     rise = float(found[best] - found[0])
-    fall = float(found[best]) - last
-    return (fall, best) if fall > max(noise, 0.01 * rise) else (0.0, best)
+    fall = float(found[best] - np.median(found[-LAST:]))
+    return (fall, best) if fall > max(noise, SHARE * rise) else (0.0, best)
