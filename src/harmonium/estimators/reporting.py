@@ -176,6 +176,8 @@ def _scores(estimator: Any, parts: dict[str, Rows]) -> tuple[list[Scores], list[
     scores = []
     for part, rows in parts.items():
         raw = rows.take(np.arange(rows.n_rows))
+        minus_energy = model.energy_shift - over_rows(encoded.free_energy, model, rows).astype(float)
+        model_scores = minus_energy - estimator.log_partition_.estimate
         others = {}
         alone = independent(estimator, raw)
         if alone is not None:
@@ -183,7 +185,7 @@ def _scores(estimator: Any, parts: dict[str, Rows]) -> tuple[list[Scores], list[
         if mixture is not None:
             found = over_rows(_mixed, _Mixed(model, mixture), rows).astype(float) - model.log_volume
             others[f"a mixture of {len(mixture.shares)}"] = found
-        scores.append(Scores(f"{rows.n_rows:,} {part}", estimator.score_samples(raw), others))
+        scores.append(Scores(f"{rows.n_rows:,} {part}", model_scores, others))
     return scores, notes
 
 

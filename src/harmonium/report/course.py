@@ -7,7 +7,7 @@ from matplotlib.ticker import MaxNLocator
 
 from harmonium.report.ink import SECOND
 
-History = Mapping[str, Sequence[float]]
+History = Mapping[str, Sequence[int | float]]
 
 WORDS = {
     "validation_log_likelihood": "log-likelihood, held out",

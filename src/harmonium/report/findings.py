@@ -8,7 +8,7 @@ from jaxtyping import Float
 
 from harmonium.report.mixing import Traces
 
-Table = Float[np.ndarray, "rows values"]
+Table = Float[np.ndarray, "_ _"]
 
 
 class LogZ(NamedTuple):
@@ -26,8 +26,8 @@ class Scores(NamedTuple):
     """The log-likelihood of each row of one part of the data, by the model and by plainer ones, by name."""
 
     part: str
-    model: Float[np.ndarray, " rows"]
-    others: Mapping[str, Float[np.ndarray, " rows"]]
+    model: Float[np.ndarray, " _"]
+    others: Mapping[str, Float[np.ndarray, " _"]]
 
 
 class Findings(NamedTuple):
@@ -44,13 +44,13 @@ class Findings(NamedTuple):
     scores: Sequence[Scores]
     log_z: LogZ | None
     notes: Sequence[str]
-    history: Mapping[str, Sequence[float]]
+    history: Mapping[str, Sequence[int | float]]
     shape: tuple[int, int] | None
     names: Sequence[str]
     named: bool
     columns: np.ndarray
     weights: Table
-    variances: Float[np.ndarray, " hidden"]
+    variances: Float[np.ndarray, " _"]
     data: Table | None
     draws: Table
     samples: Table

@@ -3,7 +3,7 @@
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Real
 from matplotlib.axes import Axes
 from matplotlib.colors import CenteredNorm, Colormap, Normalize
 
@@ -11,7 +11,7 @@ from harmonium.errors import ArgumentError
 from harmonium.report.ink import SHADES, SIGNS
 
 Shape = tuple[int, int]
-Rows = Float[np.ndarray, "rows columns"]
+Rows = Real[np.ndarray, "_ columns"]
 
 
 def inferred(n_columns: int, binary: bool) -> Shape | None:
@@ -53,7 +53,8 @@ def tiled(rows: Rows, shape: Shape, n_across: int) -> Any:
     require_shape(shape, rows.shape[1])
     height, width = shape
     n_down = -(-len(rows) // n_across)
-    tiles = np.ma.masked_all((n_down * (height + 1) + 1, n_across * (width + 1) + 1))  # type: ignore[no-untyped-call]
+    room = (n_down * (height + 1) + 1, n_across * (width + 1) + 1)
+    tiles: Any = np.ma.array(np.zeros(room), mask=True)  # matplotlib computes with what is masked, too
     for i, row in enumerate(np.asarray(rows, float)):
         y, x = divmod(i, n_across)
         tiles[y * (height + 1) + 1 : (y + 1) * (height + 1), x * (width + 1) + 1 : (x + 1) * (width + 1)] = row.reshape(

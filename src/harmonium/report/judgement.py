@@ -50,6 +50,6 @@ def _trust(z: LogZ) -> Verdict | None:
     )
 
 
-def standard_error(values: Sequence[float] | np.ndarray) -> float:
+def standard_error(values: Sequence[int | float] | np.ndarray) -> float:
     """That of a mean; NaN of one value."""
     return float(np.std(values, ddof=1) / np.sqrt(len(values))) if len(values) > 1 else float("nan")

@@ -11,7 +11,7 @@ from jaxtyping import Array, Float
 from harmonium.units import Gaussian, Unit
 
 STEPS = 40
-SIZES = (10, 20, 40, 80, 160)
+SIZES = (10, 40, 160)
 
 
 class Mixture(NamedTuple):
@@ -29,8 +29,9 @@ class Mixture(NamedTuple):
 
         ``unit`` says the type of the columns. A neutral row of Gaussian columns is one of the whole table.
         """
-        chosen = np.random.default_rng(seed).choice(len(values), k, replace=len(values) < k)
-        starts = (values[chosen] + _neutral(unit, values)) / 2
+        kinds = np.unique(np.asarray(values), axis=0)  # components that start as one stay one
+        chosen = np.random.default_rng(seed).choice(len(kinds), k, replace=len(kinds) < k)
+        starts = (kinds[chosen] + _neutral(unit, values)[None]) / 2
         spread = jnp.broadcast_to(jnp.var(values, axis=0)[None], starts.shape)
         made = cls(jnp.full(k, 1 / k, starts.dtype), _layers(unit, starts, spread))
         climbed: Mixture = _climbed(made, unit, values, n_steps)

@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Real
 from matplotlib.axes import Axes
 
 from harmonium.report.ink import FIRST
@@ -13,7 +13,7 @@ PAIRS = 4000
 WIDE = 2000
 """Columns from which on not all pairs are looked at."""
 
-Points = Float[np.ndarray, " points"]
+Points = Float[np.ndarray, " _"]
 
 
 class Moments(NamedTuple):
@@ -40,7 +40,7 @@ class Moments(NamedTuple):
 
 
 def compare(
-    data: Float[np.ndarray, "rows columns"], model: Float[np.ndarray, "draws columns"]
+    data: Real[np.ndarray, "rows columns"], model: Real[np.ndarray, "draws columns"]
 ) -> tuple[Moments, Moments]:
     """Means, and covariances of pairs, of data and model."""
     rows, draws = np.asarray(data, np.float64), np.asarray(model, np.float64)

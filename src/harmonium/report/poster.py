@@ -9,14 +9,19 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from harmonium.report.course import History
-from harmonium.report.images import Rows, Shape, draw_filters, draw_rows
+from harmonium.report.images import Shape, draw_filters, draw_rows
 from harmonium.report.ink import SECOND, STYLE
 
 N_FILTERS = 70
 
 
 def draw(
-    data: Rows, samples: Rows, weights: Rows, shape: Shape, history: History, levels: Mapping[str, float]
+    data: np.ndarray,
+    samples: np.ndarray,
+    weights: np.ndarray,
+    shape: Shape,
+    history: History,
+    levels: Mapping[str, float],
 ) -> Figure:
     """Four panels; ``levels`` are log-likelihoods by name, drawn as lines."""
     plain: Any = STYLE | {"font.size": 10, "axes.titlesize": 11, "figure.facecolor": "#ffffff"}

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-History = Mapping[str, Sequence[float]]
+History = Mapping[str, Sequence[int | float]]
 
 STUCK = 0.9
 """A memory of chains above this after ten sweeps, or after half of a long run, is called stuck."""

@@ -163,7 +163,7 @@ CHEAP = tuple(name for name in MONITORS if name != "log_likelihood")
 """All but the one that takes an annealing."""
 
 
-def look(sight: Sight, names: tuple[str, ...]) -> dict[str, float]:
+def look(sight: Sight, names: tuple[str, ...]) -> dict[str, int | float]:
     """What the monitors of these names find; whole numbers stay whole."""
     found = {name: value for chosen in names for name, value in MONITORS[chosen](sight).items()}
     return {name: jnp.asarray(value).item() for name, value in found.items()}
