@@ -49,7 +49,7 @@ def test_axes(rbm, name):
 def test_history_by_name(rbm):
     display = hm.HistoryDisplay.from_estimator(rbm, "gradient_norm")
     np.testing.assert_array_equal(display.ax_.lines[0].get_ydata(), rbm.history_["gradient_norm"])
-    with pytest.raises(ArgumentError, match="name: found 'energy'.*pseudo_likelihood"):
+    with pytest.raises(ArgumentError, match=r"name: found 'energy'.*pseudo_likelihood"):
         hm.HistoryDisplay.from_estimator(rbm, "energy")
 
 

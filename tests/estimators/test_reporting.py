@@ -27,7 +27,7 @@ def test_a_table(visible, tmp_path):
     found = reporting.findings(rbm, X[:100], X[100:])
     assert [scores.part for scores in found.scores] == ["75 rows learned from", "25 rows held out", "20 test rows"]
     np.testing.assert_allclose(found.scores[2].model, rbm.score_samples(X[100:]), atol=1e-3)
-    assert [*found.scores[2].others][0] == "independent columns"
+    assert next(iter(found.scores[2].others)) == "independent columns"
     assert re.match(r"a mixture of \d+", [*found.scores[2].others][1])
     assert found.shape is None
     assert found.weights.shape == (4, len(found.names)) == (4, found.draws.shape[1])
@@ -61,9 +61,9 @@ def test_images_and_their_shape(tmp_path):
         rbm = hm.RBM(8, n_updates=20, random_state=0).fit(X)
     assert reporting.findings(rbm, X, None).shape == (8, 8)
     assert reporting.findings(rbm, X, None, shape=None).shape is None
-    with pytest.raises(ArgumentError, match="shape: found .*wanted height × width = 64"):
+    with pytest.raises(ArgumentError, match=r"shape: found .*wanted height × width = 64"):
         rbm.report(tmp_path / "r.html", X, shape=(7, 9))
-    with pytest.raises(ArgumentError, match="X_test: found .*wanted .*64"):
+    with pytest.raises(ArgumentError, match=r"X_test: found .*wanted .*64"):
         rbm.report(tmp_path / "r.html", X, X[:, :9])
     assert not (tmp_path / "r.html").exists()
     rbm.report(tmp_path / "r.html", X)

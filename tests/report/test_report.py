@@ -156,7 +156,8 @@ def test_a_figure_takes_the_colours_of_its_page():
 
 def test_a_page_escapes():
     text = page.page("A < B", [
-        page.paragraph("x & y"), page.facts({"<who>": "me"}), page.verdicts([Verdict(True, "a > b"), Verdict(None, "c")]),
+        page.paragraph("x & y"), page.facts({"<who>": "me"}),
+        page.verdicts([Verdict(True, "a > b"), Verdict(None, "c")]),
         page.table(("who", "n"), [("<me>", page.number(-1234.5))], 1), page.code("Why", "a <b>"), page.paragraph(""),
     ])  # fmt: skip
     assert "<title>A &lt; B</title>" in text

@@ -43,7 +43,7 @@ def test_log_likelihood_is_that_of_an_enumeration():
     for name, rows in (("log_likelihood", ROWS), ("validation_log_likelihood", HELD)):
         known = float(exact.log_probability(sight.model, (rows, None)).mean()) - 2.0
         assert abs(found[name] - known) < 5 * error  # normal: false alarms below 1e-6
-    assert list(found)[0] == "validation_log_likelihood"
+    assert next(iter(found)) == "validation_log_likelihood"
 
 
 def test_the_gap_of_free_energies_is_that_of_log_likelihoods():

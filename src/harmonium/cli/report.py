@@ -7,7 +7,7 @@ from typing import Any
 from harmonium.cli import tables
 from harmonium.errors import ArgumentError
 
-SUMMARY = "a page about a model: how likely it finds rows, what it learned, what is wrong"
+SUMMARY = "a page about a model, for a browser"
 DESCRIPTION = (
     "Write one HTML file about a model, to be opened in a browser; it needs no network.\n"
     "DATA is the table that the model learned from; with it, likelihoods and moments are compared."

@@ -31,7 +31,7 @@ class Mixture(NamedTuple):
         """
         kinds = np.unique(np.asarray(values), axis=0)  # components that start as one stay one
         chosen = np.random.default_rng(seed).choice(len(kinds), k, replace=len(kinds) < k)
-        starts = (kinds[chosen] + _neutral(unit, values)[None]) / 2
+        starts = (jnp.asarray(kinds[chosen]) + _neutral(unit, values)[None]) / 2
         spread = jnp.broadcast_to(jnp.var(values, axis=0)[None], starts.shape)
         made = cls(jnp.full(k, 1 / k, starts.dtype), _layers(unit, starts, spread))
         climbed: Mixture = _climbed(made, unit, values, n_steps)

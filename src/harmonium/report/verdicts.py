@@ -87,7 +87,7 @@ def misled(history: History) -> Verdict | None:
         return None
     return Verdict(
         False,
-        f"The log-likelihood of rows learned from has fallen by {fall:.2f} nats since update {history['step'][best]:,}, "
+        f"The log-likelihood of rows learned from has fallen by {fall:.2f} nats since update {_step(history, best)}, "
         "while the reconstruction error still improved: reconstruction is not what the model is for. Use persistent "
         "chains (method='pcd') or more sweeps (n_gibbs), or keep the best model (validation_fraction).",
     )
@@ -103,7 +103,7 @@ def overfitting(history: History) -> Verdict | None:
         return None
     return Verdict(
         None,
-        f"After update {history['step'][best]:,} the model went on to learn its rows by heart: rows held out lost "
+        f"After update {_step(history, best)} the model went on to learn its rows by heart: rows held out lost "
         f"{fall:.2f} nats until the end. The model kept is the one of that update.",
     )
 
@@ -134,6 +134,10 @@ def moments_off(what: str, distance: float, noise: float) -> Verdict | None:
         return None
     words = f"The {what} of the model's draws are off by {distance:.2g}, {distance / noise:.0f} times what chance makes"
     return Verdict(None, f"{words}: either the model has them wrong, or its chains do not show it well.")
+
+
+def _step(history: History, place: int) -> str:
+    return f"{history['step'][place]:,}"
 
 
 def _fall(history: History, name: str) -> tuple[float, int]:
