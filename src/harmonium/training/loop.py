@@ -19,8 +19,8 @@ from harmonium.training.state import State, parameters
 LIMIT = 1e6
 """Beyond this size an input has diverged: e^-10⁶ is zero in every arithmetic."""
 
-CHUNK_BYTES = 2**25
-CHUNK_WORK = 2**31
+CHUNK_BYTES = 2**26
+CHUNK_WORK = 2**33
 """Multiplications in a chunk: roughly a quarter of a second on two cores."""
 
 Model = TypeVar("Model", bound=eqx.Module)
