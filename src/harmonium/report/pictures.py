@@ -114,7 +114,8 @@ def tiled(rows: Rows, shape: Shape, n_across: int) -> Any:
         raise ArgumentError("shape", f"{shape}", f"height × width = {rows.shape[1]}, the number of columns")
     height, width = shape
     n_down = -(-len(rows) // n_across)
-    tiles = np.ma.masked_all((n_down * (height + 1) + 1, n_across * (width + 1) + 1))  # type: ignore[no-untyped-call]
+    room = (n_down * (height + 1) + 1, n_across * (width + 1) + 1)
+    tiles: Any = np.ma.array(np.zeros(room), mask=True)  # matplotlib computes with what is masked, too
     for i, row in enumerate(np.asarray(rows, float)):
         y, x = divmod(i, n_across)
         tiles[y * (height + 1) + 1 : (y + 1) * (height + 1), x * (width + 1) + 1 : (x + 1) * (width + 1)] = row.reshape(
