@@ -10,7 +10,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 .PHONY: help demo test lint prove bench docs clean
 
 help:
-	@echo "make demo    sample, compare with exact answers, write demo/picture.png and demo/report.html"
+	@echo "make demo    learn digits; the model, a picture and a report of how good it is, in demo/"
 	@echo "make test    the tests, on two processes"
 	@echo "make lint    ruff, mypy and the order of imports"
 	@echo "make prove   the slow proofs, and the planted bugs that the tests must catch"
@@ -19,7 +19,7 @@ help:
 	@echo "make clean   remove what the other targets wrote, except $(VENV)"
 
 demo: $(VENV)/has-package
-	$(BIN)/python examples/demo.py
+	$(BIN)/harmonium demo
 
 test: $(VENV)/has-test
 	$(BIN)/python -m pytest -n 2 --dist worksteal

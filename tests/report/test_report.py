@@ -19,6 +19,7 @@ def test_tiles_are_the_rows():
     assert tiles.shape == (3 * 3 + 1, 2 * 4 + 1)
     np.testing.assert_array_equal(tiles[4:6, 5:8], rows[3].reshape(2, 3))
     assert tiles.mask.sum() == tiles.size - rows.size  # lines, and the place of the sixth
+    assert (tiles.data[tiles.mask] == 0).all()  # matplotlib computes with it
     with pytest.raises(ArgumentError, match=r"wanted height × width = 6"):
         pictures.tiled(rows, (3, 3), 2)
 

@@ -13,7 +13,7 @@ from harmonium.errors import ArgumentError
 
 SUMMARY = "learn a model of digits, and show what came of it"
 DESCRIPTION = (
-    "Learn a model of the 1,797 pictures of digits that scikit-learn brings (8 × 8, binary), in half a minute.\n"
+    "Learn a model of the 1,797 pictures of digits that scikit-learn brings (8×8, binary), in half a minute.\n"
     "It leaves a folder with the data, the model, a picture, and how good the model is."
 )
 EXAMPLE = "harmonium demo"
@@ -110,7 +110,7 @@ def _summary(folder: Path, model: Any, scores: dict[str, Any], n_train: int, n_b
         "Harmonium: the demonstration",
         [
             f"A restricted Boltzmann machine with {model.n_components} hidden units learned from {n_train:,} binary "
-            f"pictures of digits, 8 × 8, in {model.n_updates_:,} updates; a tenth of these rows was held out to choose "
+            f"pictures of digits, 8×8, in {model.n_updates_:,} updates; a tenth of these rows was held out to choose "
             f"the best moment. How likely does it find {len(ours)} rows that it has never seen?"
         ],
         table,

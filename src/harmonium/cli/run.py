@@ -102,17 +102,23 @@ def _account(task: Task, model: Any, values: Any, seconds: float) -> list[str]:
     """What was learned, in lines for a person. It also finds log Z, which the model's file then has."""
     from harmonium.data import read
     from harmonium.estimators import account, held_out
+    from harmonium.estimators.fitting import n_updates
 
     rows = read(values, dtype=model.dtype)
     learned, held = held_out(model, rows.n_rows)
-    unit = type(model.machine_.layers[0]).__name__
-    found = [("learned from", account(model, rows.take(learned)))]
+    unit, planned = type(model.machine_.layers[0]).__name__, n_updates(model.get_params())
+    of = f" of {planned:,}" if model.n_updates_ < planned else ""
+    found, kept = [("learned from", account(model, rows.take(learned)))], []
     if held is not None:
+        scores = model.history_["validation_log_likelihood"]
+        best = model.history_["step"][scores.index(max(scores))]
+        kept = [f"            kept: the model after update {best:,}, the best on the others"]
         found.append(("held out", account(model, rows.take(held))))
     lines = [
         f"learned     {task.data}: {rows.n_rows:,} rows × {rows.n_columns:,} columns ({unit})",
         f"            {model.n_components:,} {model.hidden} hidden units, "
-        f"{model.n_updates_:,} updates, {seconds:.0f} s in this sitting",
+        f"{model.n_updates_:,}{of} updates, {seconds:.0f} s in this sitting",
+        *kept,
         "",
         f"{'log-likelihood, nats a row':34} {'model':>10} {'independent columns':>20}",
     ]

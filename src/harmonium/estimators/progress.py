@@ -52,21 +52,19 @@ class Display:
             self.first, self.begun = step, now
         rate = (step - self.first) / (now - self.begun) if now > self.begun and step > self.first else 0.0
         per_second = f"{rate:,.0f}/s" if rate else ""
+        ended = step == self.until or course.stopped
         if self.live:
             self.bar.update(self.task, completed=step, rate=per_second, found=_found(course))
-        elif now - self.told > LINES or step == self.until:
+        elif now - self.told > LINES or ended:
             self.told = now
-            left = f", {(self.until - step) / rate:.0f} s left" if rate and step < self.until else ""
-            self.console.print(
-                f"{self.what}: {step}/{self.until} updates, {per_second}{left}{', ' * bool(_found(course))}"
-                f"{_found(course)}",
-                highlight=False,
-                soft_wrap=True,
-            )
+            left = f"{(self.until - step) / rate:.0f} s left" if rate and not ended else ""
+            told = ", ".join(filter(None, (f"{step}/{self.until} updates", per_second, left, _found(course))))
+            self.console.print(f"{self.what}: {told}", highlight=False, soft_wrap=True)
 
 
 def _found(course: Course) -> str:
-    if not course.history:
-        return ""
-    row = course.history[-1]
-    return ", ".join(f"{name.replace('_', ' ')} {row[name]:.4g}" for name in row if name not in ("step", "epoch"))
+    row = course.history[-1] if course.history else {}
+    found = [f"{name.replace('_', ' ')} {row[name]:.4g}" for name in row if name not in ("step", "epoch")]
+    if course.stopped and course.best is not None:
+        found.append(f"stopped: best after {course.best.step}")
+    return ", ".join(found)

@@ -37,6 +37,9 @@ HIDDEN: dict[str, Callable[[Any], Unit]] = {
     "dual_rectified": DualRectified,
 }
 
+TREES = ("_model", "_state", "machine_")
+"""The attributes that hold JAX's arrays."""
+
 
 class RBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     r"""Restricted Boltzmann machine: a distribution of rows learned from unlabelled data, and features of them.
@@ -275,7 +278,7 @@ class RBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             until = step + batches.steps_per_epoch
             watch = Watch(until + 1, lambda _: {})
             keeper = Keeper(None, False, {}, 0)
-            self._pursue(run, Course(self._state), batches, until, watch, layer, keeper)
+            self._pursue(run, Course(self._state), batches, until, watch, layer, keeper, brief=True)
         return self
 
     def transform(self, X: Any) -> np.ndarray:
@@ -473,6 +476,16 @@ class RBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             made._settle(Encoded(machine, encoding, None), {}, 0)
         return made
 
+    def __getstate__(self) -> dict[str, Any]:
+        """What is pickled: arrays as NumPy's, because JAX reads its own in the precision of whoever unpickles."""
+        state: dict[str, Any] = super().__getstate__()
+        return state | {name: jax.tree.map(_at_rest, state[name]) for name in TREES if name in state}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        with self._precision():
+            self.__dict__.update({name: jax.tree.map(_at_work, state[name]) for name in TREES if name in state})
+
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
@@ -525,12 +538,14 @@ class RBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         watch: Watch,
         layer: columns.Visible,
         keeper: Keeper,
+        *,
+        brief: bool = False,
     ) -> None:
         """Follow a course to its end; the model is settled also where it diverges."""
         what = f"{type(self).__name__} {batches.rows.n_columns} {type(layer.unit).__name__} - {self.n_components}"
         try:
             with Display(what, until, shown=bool(self.verbose)) as display:
-                for reached in follow(run, course, batches, until, watch):
+                for reached in follow(run, course, batches, until, watch, brief=brief):
                     course = reached
                     keeper.keep(course)
                     display.show(course)
@@ -594,3 +609,12 @@ def split(n_rows: int, fraction: float, seed: int) -> tuple[np.ndarray, np.ndarr
         return np.arange(n_rows), None
     order = permutation(seed, 2**31, n_rows)  # of an epoch that no run reaches
     return np.sort(order[n_held:]), np.sort(order[:n_held])
+
+
+def _at_rest(leaf: Any) -> Any:
+    real = isinstance(leaf, jax.Array) and not jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key)
+    return np.asarray(leaf) if real else leaf
+
+
+def _at_work(leaf: Any) -> Any:
+    return jnp.asarray(leaf) if isinstance(leaf, np.ndarray) else leaf

@@ -3,10 +3,10 @@
 from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Real
 from scipy.special import logsumexp
 
-Rows = Float[np.ndarray, "rows columns"]
+Rows = Real[np.ndarray, "_ columns"]
 
 
 class Mixture(NamedTuple):
@@ -18,8 +18,8 @@ class Mixture(NamedTuple):
     @classmethod
     def fit(cls, rows: Rows, k: int, seed: int = 0, n_steps: int = 40) -> "Mixture":
         """The mixture after ``n_steps`` steps, from random rows; each component has seen half a 0 and half a 1 more."""
-        chance = np.random.default_rng(seed)
-        means = 0.25 + 0.5 * rows[chance.choice(len(rows), k, replace=len(rows) < k)].astype(float)
+        chance, kinds = np.random.default_rng(seed), np.unique(rows, axis=0)  # components that start as one stay one
+        means = 0.25 + 0.5 * kinds[chance.choice(len(kinds), k, replace=len(kinds) < k)].astype(float)
         made = cls(np.full(k, 1 / k), means)
         for _ in range(n_steps):
             joint = made._joint(rows)
@@ -34,12 +34,12 @@ class Mixture(NamedTuple):
         fits = [cls.fit(rows, k) for k in sizes]
         return max(fits, key=lambda one: float(one.log_likelihood(held_out).mean()))
 
-    def log_likelihood(self, rows: Rows) -> Float[np.ndarray, " rows"]:
+    def log_likelihood(self, rows: Rows) -> Float[np.ndarray, "_"]:
         """log p(x) of each row."""
         found: np.ndarray = logsumexp(self._joint(rows), axis=1)
         return found
 
-    def _joint(self, rows: Rows) -> Float[np.ndarray, "rows k"]:
+    def _joint(self, rows: Rows) -> Float[np.ndarray, "_ k"]:
         rows = np.asarray(rows, float)
         joint: np.ndarray = np.log(self.shares) + rows @ np.log(self.means).T + (1 - rows) @ np.log1p(-self.means).T
         return joint

@@ -5,7 +5,7 @@ from typing import Any
 
 import matplotlib as mpl
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Real
 from matplotlib.axes import Axes
 from matplotlib.colors import CenteredNorm, Colormap, LinearSegmentedColormap, Normalize
 from matplotlib.figure import Figure, SubFigure
@@ -28,7 +28,7 @@ STYLE: Any = {
 
 Shape = tuple[int, int]
 Panel = Figure | SubFigure
-Rows = Float[np.ndarray, "rows columns"]
+Rows = Real[np.ndarray, "_ columns"]
 
 
 def filters(weights: Rows, shape: Shape, n: int = 40) -> Figure:
@@ -45,7 +45,7 @@ def rows_as_images(rows: Rows, shape: Shape, title: str = "") -> Figure:
     return figure
 
 
-def history(found: Mapping[str, Sequence[float]]) -> Figure:
+def history(found: Mapping[str, Sequence[int | float]]) -> Figure:
     """What the monitors found in the course of a run, one panel for each."""
     names = [name for name in found if name not in ("step", "epoch")]
     figure = _figure(6, 2.6 * max(1, len(names)))
@@ -60,7 +60,7 @@ def demo(
     samples: Rows,
     weights: Rows,
     shape: Shape,
-    found: Mapping[str, Sequence[float]],
+    found: Mapping[str, Sequence[int | float]],
     levels: Mapping[str, float],
 ) -> Figure:
     """Data, samples, filters and the course of the run; ``levels`` are log-likelihoods by name, drawn as lines."""
@@ -93,7 +93,7 @@ def draw_filters(panel: Panel, weights: Rows, shape: Shape, n: int = 40) -> None
     )
 
 
-def draw_course(panel: Panel, found: Mapping[str, Sequence[float]], levels: Mapping[str, float]) -> None:
+def draw_course(panel: Panel, found: Mapping[str, Sequence[int | float]], levels: Mapping[str, float]) -> None:
     """The log-likelihood of rows held out, in the course of a run, between the levels of other models."""
     axes = panel.subplots()
     axes.plot(found["step"], found["validation_log_likelihood"], ".-", color=INK)
@@ -114,7 +114,8 @@ def tiled(rows: Rows, shape: Shape, n_across: int) -> Any:
         raise ArgumentError("shape", f"{shape}", f"height × width = {rows.shape[1]}, the number of columns")
     height, width = shape
     n_down = -(-len(rows) // n_across)
-    tiles = np.ma.masked_all((n_down * (height + 1) + 1, n_across * (width + 1) + 1))  # type: ignore[no-untyped-call]
+    room = (n_down * (height + 1) + 1, n_across * (width + 1) + 1)
+    tiles: Any = np.ma.array(np.zeros(room), mask=True)  # matplotlib computes with what is masked, too
     for i, row in enumerate(np.asarray(rows, float)):
         y, x = divmod(i, n_across)
         tiles[y * (height + 1) + 1 : (y + 1) * (height + 1), x * (width + 1) + 1 : (x + 1) * (width + 1)] = row.reshape(
@@ -123,7 +124,7 @@ def tiled(rows: Rows, shape: Shape, n_across: int) -> Any:
     return tiles
 
 
-def _figure(width: float, height: float) -> Figure:
+def _figure(width: int | float, height: int | float) -> Figure:
     with mpl.rc_context(STYLE):
         return Figure(figsize=(width, height), layout="constrained")
 

@@ -47,12 +47,19 @@ class Watch(NamedTuple):
     patience: int | None = None
 
 
-def follow(run: Run[Any], course: Course, batches: Batches, until: int, watch: Watch) -> Iterator[Course]:
-    """The course of a run up to step ``until``, after each chunk of steps; it goes on from ``course``."""
+def follow(
+    run: Run[Any], course: Course, batches: Batches, until: int, watch: Watch, *, brief: bool = False
+) -> Iterator[Course]:
+    """The course of a run up to step ``until``, after each chunk of steps; it goes on from ``course``.
+
+    Chunks have room for what is made between two looks, up to a power of two: a shape of its own for every length would
+    be compiled each time. In a ``brief`` course, such as a piece of a stream, they have room for what there is.
+    """
     if course.stopped:
         return
     columns = batches.rows.n_columns
-    size = chunk_size(batches.batch_size, columns, course.state.model)
+    most = min(watch.every, until - int(course.state.step)) if brief else watch.every
+    size = min(chunk_size(batches.batch_size, columns, course.state.model), 2 ** (most - 1).bit_length())
     for state in chunks(run, course.state, batches, until, size, watch.every):
         course = course._replace(state=state)
         step = int(state.step)

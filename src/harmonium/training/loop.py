@@ -132,7 +132,7 @@ def chunks(
         for first, end in ends:
             yield _chunk(batches, first, end - first, size)
 
-    for arrays in prefetch(made()):
+    for arrays in prefetch(made()) if len(ends) > 1 else made():  # of one chunk nothing can be made ahead
         chunk = Chunk(*map(jnp.asarray, arrays))  # here: the precision that was asked for is this thread's alone
         after, n, sound = advance(run, state, chunk)
         if not sound:
