@@ -77,6 +77,13 @@ def update(run: Run[Model], state: State[Model], batch: Batch) -> State[Model]:
 
         extra = {"value": loss(here), "grad": jax.tree.map(lambda g: -g, gradient), "value_fn": loss}
     step, optimiser = run.optimiser.step(gradient, state.optimiser, here, state.step, **extra)
+    if run.optimiser.searches:
+        # At an optimum differences are rounding errors, and steps that follow from them lead anywhere: begun anew.
+        value = extra["value"]
+        rounding = 10 * np.finfo(value.dtype).eps * jnp.abs(value)
+        lower = loss(eqx.apply_updates(here, step)) > value + rounding
+        stay = jax.tree.map(jnp.zeros_like, step), run.optimiser.init(here)
+        step, optimiser = jax.tree.map(lambda a, b: jnp.where(lower, a, b), stay, (step, optimiser))
     model = eqx.apply_updates(model, run.objective.leave(model, step, carried))
     average = state.average
     if average is not None and run.emphasis is not None:
