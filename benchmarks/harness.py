@@ -101,7 +101,9 @@ class Race(NamedTuple):
     def rows(self, what: str, ours: str, wanted: Mapping[str, float | None]) -> list[Row]:
         """Ours against each contender in ``wanted``, with the ratio that is wanted."""
         times = self.times
-        return [Row(what, ours, other, times[ours], times[other], least, self.others) for other, least in wanted.items()]
+        return [
+            Row(what, ours, other, times[ours], times[other], least, self.others) for other, least in wanted.items()
+        ]
 
 
 def sized(name: str, steps: Callable[[int], object], slice_s: float = SLICE) -> Contender:
@@ -169,7 +171,7 @@ def table(lines: Sequence[Row]) -> str:
 
 def confine(threads: int) -> None:
     """Give every contender so many threads; to be called before JAX starts, which looks once."""
-    global THREADS  # noqa: PLW0603 - one process has one answer
+    global THREADS
     THREADS = threads
     os.environ["NPROC"] = str(THREADS)  # what XLA reads
     threadpool_limits(THREADS)

@@ -28,7 +28,8 @@ def key(seed: int) -> Key[Array, ""]:
 
 
 def _philox(raw: Raw) -> Key[Array, ""]:
-    return jax.random.wrap_key_data(raw, impl=PHILOX)
+    made: Array = jax.random.wrap_key_data(raw, impl=PHILOX)
+    return made
 
 
 def _seed(seed: Array) -> Raw:
@@ -37,7 +38,8 @@ def _seed(seed: Array) -> Raw:
 
 
 def _split(raw: Raw, shape: tuple[int, ...]) -> UInt32[Array, "*shape 2"]:
-    return jax.random.key_data(jax.random.split(_philox(raw), shape))
+    parts: Array = jax.random.key_data(jax.random.split(_philox(raw), shape))
+    return parts
 
 
 def _fold_in(raw: Raw, data: Array | int) -> Raw:

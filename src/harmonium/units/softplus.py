@@ -21,11 +21,12 @@ TERMS = {2: 4, 4: 8, 8: 18}
 def _log1p_exp_minus(size: X) -> X:
     """log(1 + e^-|x|), given |x|."""
     e = jnp.exp(-size)
-    s = e / (2 + e)
-    total = jnp.zeros_like(s)
+    over = 1 / (2 + e)
+    square = (e * over) ** 2
+    total = jnp.zeros_like(e)
     for k in range(TERMS[size.dtype.itemsize] - 1, -1, -1):
-        total = total * (s * s) + 1 / (2 * k + 1)
-    return 2 * s * total
+        total = total * square + 1 / (2 * k + 1)
+    return e * (2 * over * total)  # in this order: s may be too small for a normal number where e is not
 
 
 @jax.custom_jvp
