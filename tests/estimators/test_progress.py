@@ -7,6 +7,7 @@ import numpy as np
 from rich.console import Console
 
 import harmonium as hm
+from harmonium.estimators import progress
 from harmonium.estimators.progress import Display
 from harmonium.training import Course
 
@@ -55,6 +56,16 @@ def test_a_terminal_gets_a_bar():
     text = _shown([10, 100], force_terminal=True)
     assert "\x1b" in text
     assert "100/100 updates" in text
+
+
+def test_a_notebook_that_can_draw_no_bar_gets_lines(monkeypatch):
+    def find_spec(name):
+        assert name == "ipywidgets"
+
+    monkeypatch.setattr(progress, "find_spec", find_spec)
+    assert not Display("RBM", 100, shown=True, console=Console(file=io.StringIO(), force_jupyter=True)).live
+    monkeypatch.setattr(progress, "find_spec", lambda _: True)
+    assert Display("RBM", 100, shown=True, console=Console(file=io.StringIO(), force_jupyter=True)).live
 
 
 def test_scikit_learns_lines(capsys):

@@ -21,7 +21,7 @@ def two():
 def test_two_rows_are_learned(two):
     assert two.score(TWO) > -1.2  # log ½ is the best, -2.77 that of independent columns
     assert two.log_partition_.method == "exact"
-    drawn = two.sample(300, n_steps=200)
+    drawn = two.sample(np.int64(300), n_steps=200)
     assert drawn.shape == (300, 4)
     kinds = np.unique(drawn, axis=0, return_counts=True)
     assert kinds[1].max() < 0.7 * 300  # both
@@ -205,6 +205,8 @@ def test_published_parameters():
         hm.RBM.from_parameters(w.T, a, b)
     rbm.partial_fit(v)
     assert rbm.n_updates_ == 1
+    with pytest.raises(hm.ArgumentError, match="hidden_bias: found what is no array of numbers"):
+        hm.RBM.from_parameters(w, a, ["a"])
 
 
 def test_divergence_stops_the_run_names_the_step_and_keeps_the_last_good_state():
@@ -213,6 +215,21 @@ def test_divergence_stops_the_run_names_the_step_and_keeps_the_last_good_state()
         rbm.fit(TWO)
     assert np.isfinite(rbm.components_).all()
     assert rbm.n_updates_ == caught.value.step - 1
+
+
+@pytest.mark.parametrize(
+    "changed", [{"optimizer": "adam"}, {"dtype": "float64"}, {"method": "exact"}, {"n_components": 3}, {"n_chains": 7}]
+)
+def test_a_stream_keeps_what_shaped_it(changed):
+    (name, value), rbm = next(iter(changed.items())), hm.RBM(2, random_state=0).partial_fit(TWO)
+    before = dict(vars(rbm))
+    rbm.set_params(**changed)
+    with pytest.raises(hm.ArgumentError, match=f"{name}: found {value!r}, where learning began with"):
+        rbm.partial_fit(TWO)
+    assert {k: id(v) for k, v in vars(rbm).items()} == {k: id(v) for k, v in before.items()} | {name: id(value)}
+    assert rbm.set_params(learning_rate=0.01, n_gibbs=2, l2=0.0, **{name: before[name]}).partial_fit(TWO) is rbm
+    with pytest.raises(hm.ArgumentError, match="lbfgs"):
+        hm.RBM(2, optimizer="lbfgs").partial_fit(TWO)
 
 
 def test_sparse_rows_are_scored_as_dense_ones(two):

@@ -23,6 +23,8 @@ VERBS = {
 REFUSED, INTERRUPTED = 1, 130
 """Exit codes; argparse has 2 for words that make no command."""
 
+MEMORY = "found too little memory; wanted more, or fewer rows or hidden units"
+
 
 def main(words: Sequence[str] | None = None) -> int:
     """Run a command, by default the one this program was started with; its exit code."""
@@ -37,7 +39,11 @@ def main(words: Sequence[str] | None = None) -> int:
         except KeyboardInterrupt as error:
             return _say(str(error) or "interrupted", INTERRUPTED)
         except MemoryError:
-            return _say("found too little memory; wanted more, or fewer rows at a time", REFUSED)
+            return _say(MEMORY, REFUSED)
+        except RuntimeError as error:
+            if not str(error).startswith("RESOURCE_EXHAUSTED"):  # as XLA says it
+                raise
+            return _say(MEMORY, REFUSED)
         except OSError as error:
             where = f"{error.filename}: {error.strerror}" if error.filename and error.strerror else str(error)
             return _say(where, REFUSED)
@@ -62,7 +68,7 @@ def parser(words: Sequence[str]) -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    made.add_argument("--version", action="version", version=f"harmonium {__version__}")
+    made.add_argument("-V", "--version", action="version", version=f"harmonium {__version__}")
     verbs = made.add_subparsers(dest="verb", metavar="VERB", required=True, title="verbs")
     chosen = next((word for word in words if not word.startswith("-")), None)
     for name, verb in VERBS.items():

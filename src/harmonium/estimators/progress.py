@@ -1,6 +1,7 @@
 """The progress of a run, shown to whoever waits for it: a bar in terminals and notebooks, lines in a pipe."""
 
 import time
+from importlib.util import find_spec
 from types import TracebackType
 
 from rich.console import Console
@@ -18,7 +19,8 @@ class Display:
     def __init__(self, what: str, until: int, *, shown: bool, console: Console | None = None) -> None:
         self.what, self.until, self.shown = what, until, shown
         self.console = Console(stderr=True) if console is None else console
-        self.live = shown and (self.console.is_terminal or self.console.is_jupyter)
+        in_notebook = self.console.is_jupyter and find_spec("ipywidgets") is not None  # rich draws bars with it
+        self.live = shown and (self.console.is_terminal or in_notebook)
         self.begun = self.told = time.perf_counter()
         self.first: int | None = None
         self.bar = Progress(

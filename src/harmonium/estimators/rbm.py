@@ -40,6 +40,10 @@ HIDDEN: dict[str, Callable[[Any], Unit]] = {
 TREES = ("_model", "_state", "machine_")
 """The attributes that hold JAX's arrays."""
 
+SHAPING = ("n_components", "visible", "hidden", "dtype")
+CARRYING = ("method", "n_chains", "optimizer", "averaging")
+"""Parameters that shape the machine, and what else a run carries from step to step."""
+
 
 class RBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     r"""Restricted Boltzmann machine: a distribution of rows learned from unlabelled data, and features of them.
@@ -132,6 +136,8 @@ class RBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     _model: Encoded
     _state: State[Machine] | None
+    _begun: dict[str, Any]
+    _n_rows: float
     _allowed: ClassVar[dict[str, tuple[Constraint, ...]]] = {
         "n_components": (Whole(),),
         "visible": (OneOf(("auto", *columns.TYPES)),),
@@ -238,8 +244,9 @@ class RBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> "RBM":
         """Go on learning, from the rows of X, each seen once, at the first learning rate.
 
-        Chains, averages and the optimiser's memory go on from call to call, and from ``fit``. The first call settles
-        what the columns are.
+        Chains, averages and the optimiser's memory go on from call to call, and from ``fit``; the parameters that
+        shaped them must stay as they were. The first call settles what the columns are. A stream has no end and no rows
+        held out: ``n_updates``, ``schedule``, ``validation_fraction`` and ``checkpoint`` play no part.
 
         Parameters
         ----------
@@ -262,17 +269,19 @@ class RBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             n_rows = float(rows.n_rows if weights is None else weights.sum())
             if not first:
                 validate_data(self, X, reset=False, skip_check_array=True)
+                self._require_as_begun(p)
             layer = self._layer(rows, weights, n_rows) if first else self._settled(rows)
+            seen = n_rows if first else self._n_rows + n_rows
+            run = fitting.build(p, layer, seen, streaming=True)
             if first:
                 validate_data(self, X, skip_check_array=True)
                 self._begin(layer, self._seed(), 0)
-            self._n_rows += n_rows
-            size = int(self.batch_size)
-            run = fitting.build(p, layer, self._n_rows, streaming=True)
+            self._n_rows, size = seen, int(self.batch_size)
             if self._state is None:
                 key = sampling.key(self._random)
                 machine = self._machine(layer, jax.random.fold_in(key, 0)) if first else self._model.machine
                 self._state = run.start(jax.random.fold_in(key, 1), machine, (layer.mean,))
+                self._begun |= {name: p[name] for name in CARRYING}
             step = int(self._state.step)
             batches = Batches(rows, size, self._random + step, weights, whole=True, first=step)
             until = step + batches.steps_per_epoch
@@ -346,7 +355,7 @@ class RBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         check({"n_samples": n_samples, "n_steps": n_steps}, {"n_samples": (Whole(),), "n_steps": (Whole(2),)})
         with self._precision():
-            return np.asarray(encoded.fantasies(self._model, self._chance(), n_samples, jnp.asarray(n_steps)))
+            return np.asarray(encoded.fantasies(self._model, self._chance(), int(n_samples), jnp.asarray(n_steps)))
 
     def free_energy(self, X: Any) -> np.ndarray:
         """F(v) = -log Σ_h exp(-E(v, h)) of each row: low for likely ones, and comparable between rows.
@@ -447,8 +456,9 @@ class RBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         }
         check({"visible": visible, "hidden": hidden, "dtype": dtype}, allowed)
         with jax.enable_x64(dtype == "float64"):
-            a, b = (jnp.asarray(np.asarray(bias), dtype) for bias in (visible_bias, hidden_bias))
-            machine = build.rbm(columns.TYPES[visible](a), HIDDEN[hidden](b), jnp.asarray(np.asarray(weights), dtype))
+            given = {"weights": weights, "visible_bias": visible_bias, "hidden_bias": hidden_bias}
+            w, a, b = (jnp.asarray(_numbers(name, values), dtype) for name, values in given.items())
+            machine = build.rbm(columns.TYPES[visible](a), HIDDEN[hidden](b), w)
         return cls.from_machine(machine)
 
     @classmethod
@@ -503,6 +513,13 @@ class RBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             raise ArgumentError("resume", "True without a checkpoint", "the folder of a checkpoint to go on from")
         return p
 
+    def _require_as_begun(self, p: dict[str, Any]) -> None:
+        """Raise ``ArgumentError`` if a parameter has changed that shaped what a run carries from step to step."""
+        for name in SHAPING if self._state is None else (*SHAPING, *CARRYING):
+            if p[name] != self._begun[name]:
+                found = f"{p[name]!r}, where learning began with {self._begun[name]!r}"
+                raise ArgumentError(name, found, "the same to go on with partial_fit; or fit, which begins anew")
+
     def _precision(self) -> Any:
         return jax.enable_x64(self.dtype == "float64")
 
@@ -518,6 +535,7 @@ class RBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def _begin(self, layer: columns.Visible, seed: int, n_rows: float) -> None:
         """What is true from the first step on."""
         self._random, self._n_rows = seed, n_rows
+        self._begun = {name: getattr(self, name) for name in (*SHAPING, *CARRYING)}
         self._state = None
         if layer.constant:
             names = getattr(self, "feature_names_in_", range(self.n_features_in_))
@@ -564,6 +582,7 @@ class RBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.__dict__.pop("_log_partition", None)
         if not hasattr(self, "_state"):
             self._random, self._n_rows, self._state = self._seed(), 0.0, None
+            self._begun = {name: getattr(self, name) for name in SHAPING}
         self.machine_ = model.plain
         self.components_ = np.moveaxis(np.asarray(self.machine_.couplings[0].matrix()), -1, 0)
         self.intercept_visible_ = np.asarray(self.machine_.layers[0].bias)
@@ -618,3 +637,10 @@ def _at_rest(leaf: Any) -> Any:
 
 def _at_work(leaf: Any) -> Any:
     return jnp.asarray(leaf) if isinstance(leaf, np.ndarray) else leaf
+
+
+def _numbers(name: str, values: Any) -> np.ndarray:
+    try:
+        return np.asarray(values, float)
+    except (TypeError, ValueError) as error:
+        raise ArgumentError(name, f"what is no array of numbers ({error})", "real numbers") from error

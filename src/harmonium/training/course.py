@@ -52,14 +52,15 @@ def follow(
 ) -> Iterator[Course]:
     """The course of a run up to step ``until``, after each chunk of steps; it goes on from ``course``.
 
-    Chunks have room for what is made between two looks, up to a power of two: a shape of its own for every length would
-    be compiled each time. In a ``brief`` course, such as a piece of a stream, they have room for what there is.
+    The chunks of a ``brief`` course, such as a piece of a stream, have room for no more steps than there are, up to a
+    power of two: filling large ones would take longer than the steps.
     """
     if course.stopped:
         return
     columns = batches.rows.n_columns
-    most = min(watch.every, until - int(course.state.step)) if brief else watch.every
-    size = min(chunk_size(batches.batch_size, columns, course.state.model), 2 ** (most - 1).bit_length())
+    size = chunk_size(batches.batch_size, columns, course.state.model)
+    if brief:
+        size = min(size, 2 ** (until - int(course.state.step) - 1).bit_length())
     for state in chunks(run, course.state, batches, until, size, watch.every):
         course = course._replace(state=state)
         step = int(state.step)
