@@ -14,7 +14,7 @@ help:
 	@echo "make test    the tests, on two processes"
 	@echo "make lint    ruff, mypy and the order of imports"
 	@echo "make prove   the slow proofs, and the planted bugs that the tests must catch"
-	@echo "make bench   one Gibbs sweep against the bare matrix products"
+	@echo "make bench   speed against peers and the bare matrix products, into docs/results/speed.md"
 	@echo "make docs    the documentation, into site/"
 	@echo "make clean   remove what the other targets wrote, except $(VENV)"
 
@@ -34,8 +34,8 @@ prove: $(VENV)/has-test
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m prove
 	$(BIN)/python tests/planted_bugs.py
 
-bench: $(VENV)/has-package
-	$(BIN)/python -m benchmarks
+bench: $(VENV)/has-peers
+	$(BIN)/python -m benchmarks --write
 
 docs: $(VENV)/has-docs
 	$(BIN)/mkdocs build --strict --site-dir site

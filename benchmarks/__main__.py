@@ -73,7 +73,7 @@ def main(arguments: Sequence[str]) -> None:
     for name in chosen.names or USUAL:
         module = import_module(f"benchmarks.{name}")
         heading = f"## {module.__doc__.splitlines()[0]}"
-        parts += [heading, "", harness.table(module.measure(chosen.quick)), ""]
+        parts += [heading, "", module.measure(chosen.quick), ""]
         print("\n".join(parts[-4:]), flush=True)
     command = " ".join(["python -m benchmarks", *arguments])
     text = page(parts, command, commit, [*loads, _load()])

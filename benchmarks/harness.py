@@ -7,10 +7,11 @@ least times stands beside it. On a quiet machine they agree.
 On a busy one neither is fair: threads of BLAS and OpenMP wait for each other by spinning, and lose far more by a
 processor taken away than XLA's do. So the share of the processors that went to others is measured, and where it is
 above ``QUIET`` a row is marked and says nothing about what holds. With one thread there is no such waiting: then the
-clock is the processor time of the process, which others hardly change.
+clock is the processor time of the process and of its children, which others hardly change.
 """
 
 import os
+import resource
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -63,7 +64,7 @@ class Row(NamedTuple):
         verdict = ""
         if self.wanted is not None:
             busy = THREADS > 1 and self.others > QUIET
-            verdict = f"≥ {self.wanted:g} {'?' if busy else '✓' if middle >= self.wanted else '✗'}"
+            verdict = f"≥ {self.wanted:.3g} {'?' if busy else '✓' if middle >= self.wanted else '✗'}"
         times = [duration(float(np.median(t))) for t in (self.our_times, self.other_times)]
         return [
             self.what,
@@ -86,9 +87,8 @@ def duration(seconds: float) -> str:
     >>> duration(0.00123)
     '1.23 ms'
     """
-    for unit, size in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6), ("ns", 1e-9)):
-        if seconds >= size:
-            break
+    units = (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6), ("ns", 1e-9))
+    unit, size = next((one for one in units if seconds >= one[1]), units[-1])
     return f"{seconds / size:.3g} {unit}"
 
 
@@ -139,10 +139,20 @@ def fastest(contenders: Sequence[Contender], rounds: int = 5) -> Contender:
 
 def seconds(work: Callable[[], object]) -> float:
     """What the work takes: on a clock, or of one processor if there is one thread only."""
-    clock = time.perf_counter if THREADS > 1 else time.process_time
+    clock = time.perf_counter if THREADS > 1 else _processor_time
     begun = clock()
     work()
     return clock() - begun
+
+
+def environment() -> dict[str, str]:
+    """That of a process of its own, with as many threads."""
+    return os.environ | {name: str(THREADS) for name in ("NPROC", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")}
+
+
+def _processor_time() -> float:
+    used = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return sum(one.ru_utime + one.ru_stime for one in used)
 
 
 class _Processors(NamedTuple):
@@ -165,8 +175,13 @@ class _Processors(NamedTuple):
 
 def table(lines: Sequence[Row]) -> str:
     """Rows as Markdown."""
-    body = [HEAD, ["---"] * 3 + ["---:"] * 6, *(line.cells() for line in lines)]
-    return "\n".join(f"| {' | '.join(cells)} |" for cells in body)
+    return grid(HEAD, [line.cells() for line in lines], left=3)
+
+
+def grid(head: Sequence[str], lines: Sequence[Sequence[str]], left: int) -> str:
+    """A table as Markdown, its first columns aligned to the left and all others to the right."""
+    rule = ["---"] * left + ["---:"] * (len(head) - left)
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in (head, rule, *lines))
 
 
 def confine(threads: int) -> None:

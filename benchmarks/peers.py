@@ -82,23 +82,27 @@ def rbms_steps(
     parameters: Parameters, batches: np.ndarray, *, centred: bool, l2: float = 0.0
 ) -> Callable[[int], object]:
     """Steps of PCD-1 as `rbms` makes them, from batches at hand (its own loop draws them anew from all rows)."""
-    model = rbms_model(parameters)
-    rows, weights = _around(torch.tensor(batches)), torch.ones(batches.shape[1])
+    rows = _around(torch.tensor(batches))
+    step = rbms_step(rbms_model(parameters), batches.shape[1], RATE, centred=centred, l2=l2)
+    return lambda n: [step(next(rows)) for _ in range(n)]
+
+
+def rbms_step(model: BBRBM, batch: int, rate: float, *, centred: bool, l2: float = 0.0) -> Callable[[Tensor], None]:
+    """The step of its training loop, without its files and logs: chains as many as rows in a batch."""
+    weights = torch.ones(batch)
     with torch.no_grad():
         model.init_grad()
-        chains = model.init_chains(batches.shape[1])
-    optimiser = torch.optim.SGD(model.parameters(), lr=RATE, maximize=True)
+        chains = model.init_chains(batch)
+    optimiser = torch.optim.SGD(model.parameters(), lr=rate, maximize=True)
 
     @torch.no_grad()
-    def steps(n: int) -> None:
+    def step(rows: Tensor) -> None:
         nonlocal chains
-        for _ in range(n):
-            optimiser.zero_grad(set_to_none=False)
-            batch = (next(rows), weights)
-            chains, _ = fit_batch_pcd(batch, chains, model, 1, 1.0, centered=centred, lambda_l2=l2 / 2)
-            optimiser.step()
+        optimiser.zero_grad(set_to_none=False)
+        chains, _ = fit_batch_pcd((rows, weights), chains, model, 1, 1.0, centered=centred, lambda_l2=l2 / 2)
+        optimiser.step()
 
-    return steps
+    return step
 
 
 def rbms_annealing(parameters: Parameters, chains: int, temperatures: int) -> Callable[[], float]:

@@ -5,14 +5,14 @@ import jax.numpy as jnp
 
 import harmonium as hm
 from benchmarks import limits, peers
-from benchmarks.harness import Contender, Row, race, sized
+from benchmarks.harness import Contender, race, sized, table
 from benchmarks.step import starting
 from harmonium.sampling import gibbs
 
 VISIBLE, HIDDEN, CHAINS = 784, 500, 1000
 
 
-def measure(quick: bool) -> list[Row]:
+def measure(quick: bool) -> str:
     """Ours against PyTorch and the two products."""
     slice_s, rounds = (0.2, 8) if quick else (1.0, 20)
     start = starting(VISIBLE, HIDDEN)
@@ -30,4 +30,5 @@ def measure(quick: bool) -> list[Row]:
         limits.gibbs(VISIBLE, HIDDEN, CHAINS),
     ]
     what = f"Gibbs sweep, {VISIBLE} × {HIDDEN}, {CHAINS:,} chains"
-    return race(contenders, rounds).rows(what, "harmonium.run", {"PyTorch, eager": 2.0, "two products": 0.8})
+    wanted = {"PyTorch, eager": 2.0, "two products": 0.8}
+    return table(race(contenders, rounds).rows(what, "harmonium.run", wanted))

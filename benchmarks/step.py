@@ -12,7 +12,7 @@ import numpy as np
 
 import harmonium as hm
 from benchmarks import limits, peers
-from benchmarks.harness import Contender, Row, race, sized
+from benchmarks.harness import Contender, Row, race, sized, table
 from harmonium import sampling
 from harmonium.data import Batches, Plain, read
 from harmonium.estimators import fitting
@@ -27,12 +27,12 @@ SCIKIT_LEARN = {10: 2.0, 100: 2.5, 500: 2.5}
 LIMIT = {100: 0.75, 500: 0.85, 2000: 0.85}
 
 
-def measure(quick: bool) -> list[Row]:
+def measure(quick: bool) -> str:
     """All shapes, ours against scikit-learn, PyTorch, `rbms` and the five products."""
-    return [row for shape in SHAPES for row in _of(*shape, rounds=8 if quick else 30)]
+    return table([row for shape in SHAPES for row in _of(*shape, rounds=8 if quick else 30)])
 
 
-def table_of(n_visible: int, n_rows: int) -> np.ndarray:
+def rows_of(n_visible: int, n_rows: int) -> np.ndarray:
     """Rows of 0 and 1 whose columns have means of their own."""
     chance = np.random.default_rng(1)
     means = chance.uniform(0.05, 0.6, n_visible).astype(np.float32)
@@ -46,7 +46,7 @@ def starting(n_visible: int, n_hidden: int) -> peers.Parameters:
 
 
 def _of(n_visible: int, n_hidden: int, batch: int, rounds: int) -> list[Row]:
-    X = table_of(n_visible, max(10 * batch, 2000))
+    X = rows_of(n_visible, max(10 * batch, 2000))
     batches = X[: len(X) // batch * batch].reshape(-1, batch, n_visible)
     start = starting(n_visible, n_hidden)
     slice_s = 0.1 if batch < 500 else 0.2
@@ -75,12 +75,17 @@ def _of(n_visible: int, n_hidden: int, batch: int, rounds: int) -> list[Row]:
 
 def default(X: np.ndarray, n_hidden: int, batch: int) -> tuple[Callable[[], object], int]:
     """A chunk of the run that ``harmonium.RBM(n_hidden, batch_size=batch).fit(X)`` makes, and its number of steps."""
+    return _chunk(*parts(X, n_hidden, batch))
+
+
+def parts(X: np.ndarray, n_hidden: int, batch: int) -> tuple[Run[hm.Machine], State[hm.Machine], Batches]:
+    """What ``harmonium.RBM(n_hidden, batch_size=batch).fit(X)`` follows: the run, its start, and the batches."""
     model = hm.RBM(n_hidden, batch_size=batch)
-    table, key, n = read(X), sampling.key(0), float(len(X))
-    layer = model._layer(table, None, n)
+    rows, key, n = read(X), sampling.key(0), float(len(X))
+    layer = model._layer(rows, None, n)
     run = fitting.build(model._parameters(), layer, n)
     state = run.start(jax.random.fold_in(key, 1), model._machine(layer, key), (layer.mean,))
-    return _chunk(run, state, Batches(table, batch, 0))
+    return run, state, Batches(rows, batch, 0)
 
 
 def plain(X: np.ndarray, n_hidden: int, batch: int) -> tuple[Callable[[], object], int]:
