@@ -148,7 +148,7 @@ def _require_ladder(betas: Array) -> None:
 def anneal(
     key: Key[Array, ""], path: Path, start: State, n_steps: Int[Array, ""], down: Bool[Array, ""]
 ) -> tuple[Float[Array, "chain stretches"], State]:
-    """The log weights of chains from ``start``, stretch by stretch of the way, and where they end.
+    """The log weights of chains from ``start``, stretch by stretch of the path, and where they end.
 
     Their sum over the stretches is the log of an estimate of Z or, ``down``, of 1/Z.
     """
@@ -162,15 +162,17 @@ def anneal(
     def step(t: Array, carry: tuple[State, Array]) -> tuple[State, Array]:
         state, log_weights = carry
         given = tuple(None if layer in summed else x for layer, x in enumerate(state))
-        gain = _increment(machine, base, given, beta(t), beta(t + 1))
-        place = jnp.where(down, n_steps - 1 - t, t) * STRETCHES // n_steps
-        log_weights = log_weights.at[:, place].add(gain)
+        log_weights = log_weights + _increment(machine, base, given, beta(t), beta(t + 1))
         return _swept(jax.random.fold_in(key, t), machine, base, state, beta(t + 1), order), log_weights
 
-    first = jnp.where(down, -1, 1) * path.log_base.astype(path.ladder.dtype) / STRETCHES
-    log_weights = jnp.broadcast_to(first, (len(start[0]), STRETCHES))
-    state, log_weights = jax.lax.fori_loop(0, n_steps, step, (start, log_weights))
-    return log_weights, state
+    def stretch(state: State, number: Array) -> tuple[State, Array]:
+        first, last = (n_steps * (number + end) // STRETCHES for end in (0, 1))
+        return jax.lax.fori_loop(first, last, step, (state, base_share))
+
+    sign = jnp.where(down, -1, 1)
+    base_share = jnp.full(len(start[0]), sign * path.log_base / STRETCHES, path.ladder.dtype)
+    state, log_weights = jax.lax.scan(stretch, start, jnp.arange(STRETCHES))
+    return jnp.where(down, log_weights[::-1], log_weights).T, state
 
 
 def _summed(machine: Machine) -> tuple[int, ...]:

@@ -54,7 +54,7 @@ def work(machine: Machine) -> float:
     except ArgumentError:  # too many configurations, or no quadrature
         return inf
     width = sum(machine.layers[layer].n for layer in (*split.closed, *split.joint, *split.listed))
-    return _count(grid) * width
+    return float(_count(grid) * width)
 
 
 def free_energy(machine: Machine, state: Known, max_states: int = 2**25) -> Float[Array, " batch"]:

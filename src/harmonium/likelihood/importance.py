@@ -16,6 +16,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from harmonium.errors import ArgumentError
+from harmonium.units.unit import Values
 
 
 class Estimate(NamedTuple):
@@ -27,12 +28,9 @@ class Estimate(NamedTuple):
 
 
 def expectation(
-    values: Float[Array, "draw *shape"],
-    log_weights: Float[Array, " draw"] | None = None,
-    *,
-    normalised: bool = False,
+    values: Values, log_weights: Values | None = None, *, normalised: bool = False
 ) -> Estimate:
-    """⟨f⟩ under p from ``values`` f(x) at independent draws x of q, with ``log_weights`` log p(x)/q(x).
+    """⟨f⟩ under p from ``values`` f(x) at independent draws x of q, ``(draw, …)``, and ``log_weights`` log p(x)/q(x).
 
     Without weights q is p. The weights may lack a factor (log p and log q may each be -E, without log Z): they are
     divided by their mean, and the error is that of a ratio, by the delta method. If both p and q are ``normalised``
@@ -46,17 +44,17 @@ def expectation(
     >>> bool(abs(found.value - (t + t**2) / (1 + t**3)) < 4 * found.standard_error)
     True
     """
+    values = jnp.asarray(values)
     n = len(values)
     if n < 2:
         raise ArgumentError("values", f"{n} of them", "at least two: the error is found from how they differ")
-    if log_weights is None:
-        log_weights = jnp.zeros(n, values.dtype)
+    log_weights = jnp.zeros(n, values.dtype) if log_weights is None else jnp.asarray(log_weights)
     if log_weights.shape != (n,):
         raise ArgumentError("log_weights", f"shape {log_weights.shape}", f"{(n,)}, one for each of the values")
     relative = jnp.exp(log_weights - _log_mean(log_weights))
     w = (jnp.exp(log_weights) if normalised else relative).reshape(n, *[1] * (values.ndim - 1))
     value = jnp.mean(w * values, axis=0)
-    spread = w * values if normalised else w * (values - value)
+    spread = w * values if normalised else w * (values - value[None])
     return Estimate(value, jnp.std(spread, axis=0, ddof=1) / jnp.sqrt(n), n / jnp.mean(relative**2))
 
 

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from itertools import count
 from typing import NamedTuple
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -125,15 +126,21 @@ def _round(key: Key[Array, ""], path: Path, given: State | None, n_steps: int) -
     return Round(np.asarray(up, float), np.asarray(down, float))
 
 
+@eqx.filter_jit
 def scattered(key: Key[Array, ""], machine: Machine, n: int) -> State:
-    """Configurations far apart: in each, every layer has a level of its own, from low to high."""
-    state = []
+    """Configurations far apart: in each, every layer has a level of its own, from low to high.
+
+    In every other one the layers that are usually drawn last are then drawn first, given such hidden units: a mode that
+    no visible configuration leads to may have a hidden unit of its own.
+    """
+    state: State = ()
     for layer, unit in enumerate(machine.layers):
         level_key, draw_key = jax.random.split(jax.random.fold_in(key, layer))
         one = unit.shape[1:] if unit.one_hot else ()
         level = 2 * jax.random.normal(level_key, (n, 1, *one), unit.bias.dtype)
-        state.append(unit.neutral().sample(draw_key, jnp.broadcast_to(level, (n, *unit.shape))))
-    return tuple(state)
+        state = (*state, unit.neutral().sample(draw_key, jnp.broadcast_to(level, (n, *unit.shape))))
+    after, _ = gibbs.step(jax.random.fold_in(key, len(state)), machine, state, order=machine.order[::-1])
+    return tuple(jnp.concatenate([x[::2], y[1::2]]) for x, y in zip(state, after, strict=True))
 
 
 def _states(machine: Machine, chains: Sequence[Values]) -> State:
