@@ -17,8 +17,8 @@ from scipy import stats
 import harmonium as hm
 from harmonium.likelihood import annealed
 from harmonium.likelihood.importance import Weights
-from harmonium.sampling import gibbs
 from harmonium.machine import Machine
+from harmonium.sampling import gibbs
 
 pytestmark = pytest.mark.usefixtures("float64")
 
@@ -136,14 +136,14 @@ def test_reference_values(make, log_z):
 
 
 def _assert_unbiased_down(machine):
-    """From exact draws of the machine the mean of wZ is 1."""
+    """From exact draws of the machine the mean of wZ is 1. An error of 5 % is caught with probability above 0.99."""
     start = hm.exact.sample(hm.key(1), machine, CHAINS)
     path = annealed.between(machine)
     steps = jnp.asarray(TEMPERATURES)
     log_weights, _ = annealed.anneal(jax.random.key(0), path, start, steps, jnp.asarray(True))
     ratio = np.exp(np.asarray(log_weights.sum(axis=1)) + float(hm.exact.log_partition(machine)))
     error = ratio.std(ddof=1) / np.sqrt(CHAINS)
-    assert error < 0.03 / (LIMIT + 2.4)
+    assert error < 0.05 / (LIMIT + 2.4)
     assert abs(ratio.mean() - 1) < LIMIT * error + 1e-12
 
 

@@ -1,7 +1,6 @@
 """Intervals of log Z on many random machines that can be listed: as often right as they say.
 
-The numbers for 1,000 machines are those of the issue tracker. At z of three standard errors 2.7 of 1,000 normal draws are
-too far; weights are not quite normal, and 13 allow for that. The draws are fixed: chance decided once.
+Of 1,000 normal draws 2.7 are farther than three standard errors; weights are not quite normal, and 13 allow for that.
 """
 
 from typing import NamedTuple
@@ -104,7 +103,7 @@ def test_a_few_machines(units):
     _assert_pooled_mean_is_one(found)
     assert sum(abs(one.z) > 3 for one in found) <= 3
     assert sum(one.inside for one in found) >= 57
-    assert 48 <= sum(abs(one.z) < 1.96 for one in found)
+    assert sum(abs(one.z) < 1.96 for one in found) >= 48
     assert all(one.agrees for one in found)
 
 

@@ -19,7 +19,9 @@ def annealed_only(monkeypatch):
 
 def two_modes(n=40, n_hidden=8, tilt=0.0):
     """All units off, or all on: Gibbs never crosses; with ``tilt`` the second mode has e^(n·tilt) times the weight."""
-    return hm.rbm(hm.Bernoulli(np.full(n, tilt - n_hidden / 2)), hm.Bernoulli(np.full(n_hidden, -n / 2)), np.ones((n, n_hidden)))
+    return hm.rbm(
+        hm.Bernoulli(np.full(n, tilt - n_hidden / 2)), hm.Bernoulli(np.full(n_hidden, -n / 2)), np.ones((n, n_hidden))
+    )
 
 
 def golf_hole(n=40):

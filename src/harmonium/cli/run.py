@@ -118,7 +118,9 @@ def _account(task: Task, model: Any, values: Any, seconds: float) -> list[str]:
         f"{'log-likelihood, nats a row':34} {'model':>10} {'independent columns':>20}",
     ]
     for what, one in found:
-        lines.append(f"  {f'{one.n_rows:,} rows {what}':32} {one.log_likelihood.estimate:10.3f} {_number(one.independent):>20}")
+        lines.append(
+            f"  {f'{one.n_rows:,} rows {what}':32} {one.log_likelihood.estimate:10.3f} {_number(one.independent):>20}"
+        )
     z = model.log_partition_
     lines += [*(f"  {line}" for line in about(z)), "", f"saved       {task.output}"]
     if not found[-1][1].log_likelihood.estimate > (found[-1][1].independent or float("-inf")):

@@ -167,7 +167,8 @@ def anneal(
 
     def stretch(state: State, number: Array) -> tuple[State, Array]:
         first, last = (n_steps * (number + end) // STRETCHES for end in (0, 1))
-        return jax.lax.fori_loop(first, last, step, (state, base_share))
+        reached: tuple[State, Array] = jax.lax.fori_loop(first, last, step, (state, base_share))
+        return reached
 
     sign = jnp.where(down, -1, 1)
     base_share = jnp.full(len(start[0]), sign * path.log_base / STRETCHES, path.ladder.dtype)
@@ -210,7 +211,7 @@ def _swept(
 
     So the inputs of the layers drawn first are, to the compiler, those of ``_increment``: the same product, made once.
     """
-    beta = jnp.maximum(beta, jnp.finfo(beta.dtype).eps)  # the way down ends at 0; the last sweep is not weighed
+    beta = jnp.maximum(beta, 1e-9)  # the way down ends at 0; the last sweep is not weighed
     pairs = zip(base.layers, machine.layers, strict=True)
     layers = tuple(_between(alone, unit, beta).scaled(1 / beta) for alone, unit in pairs)
     lifted: Machine = eqx.tree_at(lambda m: m.layers, machine, layers)

@@ -2,9 +2,9 @@ r"""Monte Carlo and importance sampling: expectations of any function of a machi
 
     s = Σₓ p(x) f(x) = Σₓ q(x) [p(x)/q(x)] f(x)
 
-From draws of p the mean of f has no bias, and the variance var_p(f)/n. From draws of a proposal q so has the mean of
-(p/q)f; its variance is least, for q in proportion to p·|f|, and zero if besides f keeps one sign. Where p or q are known
-up to a factor only, the weights are divided by their sum (self-normalised): the bias that this brings vanishes as 1/n.
+From draws of p the mean of f has no bias, and the variance var_p(f)/n. From draws of a proposal q the mean of (p/q)f
+has no bias either; its variance is least for q in proportion to p·|f|, and zero if besides f keeps one sign. Where p or
+q is known up to a factor only, weights are divided by their sum (self-normalised): the bias of that vanishes as 1/n.
 (Goodfellow, Bengio & Courville 2016, §17.1-17.2.)
 """
 
@@ -27,9 +27,7 @@ class Estimate(NamedTuple):
     ess: Float[Array, ""]
 
 
-def expectation(
-    values: Values, log_weights: Values | None = None, *, normalised: bool = False
-) -> Estimate:
+def expectation(values: Values, log_weights: Values | None = None, *, normalised: bool = False) -> Estimate:
     """⟨f⟩ under p from ``values`` f(x) at independent draws x of q, ``(draw, …)``, and ``log_weights`` log p(x)/q(x).
 
     Without weights q is p. The weights may lack a factor (log p and log q may each be -E, without log Z): they are

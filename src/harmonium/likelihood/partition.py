@@ -8,7 +8,6 @@ by their weights), and, for one half, configurations far apart from each other.
 """
 
 from collections.abc import Sequence
-from itertools import count
 from typing import NamedTuple
 
 import equinox as eqx
@@ -30,7 +29,7 @@ MAX_WORK = 2**30
 """States listed, times units summed in closed form for each, in an exact answer: some seconds."""
 
 BUDGET = 4_000_000
-"""Sweeps of one chain that a user is made to wait for at most: a minute for a machine of 784 × 500 units on two cores."""
+"""Sweeps of one chain that a user is made to wait for at most: a minute for 784 × 500 units on two cores."""
 
 CHAINS = 64
 """Chains that run together."""
@@ -50,7 +49,7 @@ def log_partition(
     width: float = 0.5,
     budget: int = BUDGET,
 ) -> Interval:
-    """log Z, exact if that takes no more than ``MAX_WORK``, else annealed until ``width`` is reached, or the budget spent.
+    """log Z, exact if that takes at most ``MAX_WORK``, else annealed until ``width`` is reached or the budget spent.
 
     ``means``, those of the visible layers in the data, make a better base. ``chains`` are where chains start on their
     way down: an array for each visible layer, or for each layer, a row a chain. The ``budget`` counts sweeps of one
@@ -69,8 +68,9 @@ def log_partition(
     given = None if chains is None else _states(machine, chains)
     n_steps, left = min(FIRST, _affordable(budget)), budget
     rounds: list[Round] = []
-    for number in count():
-        rounds.append(_round(jax.random.fold_in(key, number), path, given, n_steps))
+    while True:
+        key, own = jax.random.split(key)
+        rounds.append(_round(own, path, given, n_steps))
         left -= _cost(n_steps)
         up, down = (np.concatenate(parts) for parts in zip(*rounds, strict=True))
         found = judged(up.sum(axis=1), down.sum(axis=1))
@@ -152,7 +152,9 @@ def _states(machine: Machine, chains: Sequence[Values]) -> State:
     n = len(state[0]) if state[0].ndim else 0
     for x, unit, name in zip(state, machine.layers, machine.names, strict=False):
         if n == 0 or x.shape != (n, *unit.shape):
-            raise ArgumentError("chains", f"shape {x.shape} for {name!r}", f"(chains, {', '.join(map(str, unit.shape))})")
+            raise ArgumentError(
+                "chains", f"shape {x.shape} for {name!r}", f"(chains, {', '.join(map(str, unit.shape))})"
+            )
     rest = machine.layers[len(state) :]
     return (*state, *(jnp.zeros((n, *unit.shape), unit.bias.dtype) for unit in rest))
 

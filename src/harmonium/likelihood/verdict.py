@@ -28,12 +28,11 @@ FEW = 0.02
 
 
 def judged(up: Float[np.ndarray, " chain"], down: Float[np.ndarray, " chain"]) -> Interval:
-    """The interval that log weights of chains on their ways up, and down, speak for.
+    """The interval of log Z that log weights of chains on their ways up, and down, speak for.
 
-    The mean of e^y over n draws of y is near its expectation only if the draws reach where e^y p(y) lies. For weights on
-    the way up that is what chains on their way down show: n has to be large against exp(⟨-log w⟩ - log Z)
-    (Jarzynski 2006). Where it is not, the ends of the interval are those that need no exponential average:
-    ⟨log w⟩ ≤ log Z on the way up, and log Z ≤ ⟨-log w⟩ on the way down, the latter if the chains start at exact draws.
+    Where they do not agree its ends are also those that need no exponential average: ⟨log w⟩ ≤ log Z on the way up, and
+    log Z ≤ ⟨-log w⟩ on the way down. The latter is a bound only if chains start at exact draws, which nobody can
+    promise for a machine that needs annealing: the upper end is as good as the places that the chains start from.
     """
     upward, downward = Weights(jnp.asarray(up)), Weights(jnp.asarray(down))
     estimate, error = float(upward.estimate), float(upward.standard_error)
