@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from harmonium.estimators import RBM, BernoulliRBM, load
     from harmonium.gauge import Gauge, zero_sum
     from harmonium.likelihood import exact
+    from harmonium.likelihood.interval import Interval
     from harmonium.machine import Machine
     from harmonium.sampling import Keep, Moments, Statistics, key, run, sample
     from harmonium.units import Bernoulli, Binomial, Categorical, DualRectified, Gaussian, Rectified, Spin
@@ -31,6 +32,7 @@ _HOME = {
     "Machine": "harmonium.machine",
     "datasets": "harmonium",
     "exact": "harmonium.likelihood",
+    "Interval": "harmonium.likelihood.interval",
 }
 
 _MODULES = ("datasets", "exact")
@@ -49,6 +51,7 @@ __all__ = [
     "Edges",
     "Gauge",
     "Gaussian",
+    "Interval",
     "Keep",
     "Machine",
     "Moments",

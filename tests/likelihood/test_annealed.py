@@ -16,7 +16,9 @@ from scipy import stats
 
 import harmonium as hm
 from harmonium.likelihood import annealed
+from harmonium.likelihood.importance import Weights
 from harmonium.machine import Machine
+from harmonium.sampling import gibbs
 
 pytestmark = pytest.mark.usefixtures("float64")
 
@@ -76,7 +78,7 @@ def test_without_couplings_every_weight_is_z():
 def test_what_follows_from_the_weights():
     """Against the textbook, on weights whose size no exponential can hold."""
     weights = np.random.default_rng(0).gamma(2.0, size=50)
-    found = annealed.Annealed(jnp.asarray(np.log(weights) + 1e5))
+    found = Weights(jnp.asarray(np.log(weights) + 1e5))
     np.testing.assert_allclose(found.estimate, np.log(weights.mean()) + 1e5, rtol=1e-14)
     np.testing.assert_allclose(found.standard_error, stats.sem(weights) / weights.mean(), rtol=1e-8)
     np.testing.assert_allclose(found.ess, weights.sum() ** 2 / (weights**2).sum(), rtol=1e-8)
@@ -87,7 +89,7 @@ def test_the_standard_error_is_that_of_the_estimate():
     machine = pair(hm.Bernoulli, hm.Bernoulli, (3, 3))
     found = annealed.log_partition(machine, hm.key(0), n_chains=400 * 50, n_temperatures=5)
     groups = found.log_weights.reshape(400, 50)
-    estimates, errors = jax.vmap(lambda w: (annealed.Annealed(w).estimate, annealed.Annealed(w).standard_error))(groups)
+    estimates, errors = jax.vmap(lambda w: (Weights(w).estimate, Weights(w).standard_error))(groups)
     spread = np.std(estimates, ddof=1)
     said = np.sqrt(np.mean(errors**2))
     assert 0.8 < spread / said < 1.2
@@ -133,17 +135,45 @@ def test_reference_values(make, log_z):
     assert abs(found.estimate - log_z) < stats.t.isf(5e-10, 199) * found.standard_error
 
 
+def _assert_unbiased_down(machine):
+    """From exact draws of the machine the mean of wZ is 1. An error of 5 % is caught with probability above 0.99."""
+    start = hm.exact.sample(hm.key(1), machine, CHAINS)
+    path = annealed.between(machine)
+    steps = jnp.asarray(TEMPERATURES)
+    log_weights, _ = annealed.anneal(jax.random.key(0), path, start, steps, jnp.asarray(True))
+    ratio = np.exp(np.asarray(log_weights.sum(axis=1)) + float(hm.exact.log_partition(machine)))
+    error = ratio.std(ddof=1) / np.sqrt(CHAINS)
+    assert error < 0.05 / (LIMIT + 2.4)
+    assert abs(ratio.mean() - 1) < LIMIT * error + 1e-12
+
+
+@pytest.mark.parametrize("graph", GRAPHS.values(), ids=GRAPHS)
+def test_weights_on_the_way_down_from_exact_draws_are_unbiased(graph):
+    _assert_unbiased_down(graph())
+
+
+def test_from_other_draws_they_are_wrong():
+    """Why the upper end of an interval is as good as the places that the chains start from."""
+    machine = GRAPHS["general"]()
+    start = tuple(jnp.zeros((1000, *unit.shape)) for unit in machine.layers)
+    run = annealed.anneal(hm.key(0), annealed.between(machine), start, jnp.asarray(2), jnp.asarray(True))
+    found = Weights(run[0].sum(axis=1))
+    assert abs(found.estimate + hm.exact.log_partition(machine)) > 10 * found.standard_error
+
+
 def test_a_step_of_an_rbm_costs_two_matrix_products():
     """In the compiled loop: visible to hidden once, for increment and sweep together, and hidden to visible once."""
     machine = pair(hm.Bernoulli, hm.Bernoulli, (40, 30))
-    arguments = hm.key(0), machine, annealed.base_machine(machine), jnp.linspace(0, 1, 11), 20
-    text = annealed._log_weights.lower(*arguments).compile().compiled.as_text()
+    start = gibbs.init(hm.key(1), machine, 20)
+    path = annealed.between(machine)
+    lowered = annealed.anneal.lower(hm.key(0), path, start, jnp.asarray(10), jnp.asarray(False))
+    text = lowered.compile().compiled.as_text()
     products = [line for line in text.splitlines() if " dot(" in line or "custom-call" in line]
     assert sum("[20,30]" in line.split(" dot(")[0] for line in products) == 1
     assert sum("[20,40]" in line.split(" dot(")[0] for line in products) == 1
 
 
-def test_another_machine_key_and_ladder_of_the_same_size_compile_nothing(monkeypatch):
+def test_another_machine_key_length_ladder_and_direction_compile_nothing(monkeypatch):
     traced = []
     between = annealed._between
     monkeypatch.setattr(annealed, "_between", lambda *args: traced.append(1) or between(*args))
@@ -151,7 +181,10 @@ def test_another_machine_key_and_ladder_of_the_same_size_compile_nothing(monkeyp
     annealed.log_partition(machine, hm.key(0), n_chains=6, n_temperatures=9)
     first = len(traced)
     other = annealed.base_machine(machine, [jnp.full(3, 0.3)])
-    annealed.log_partition(machine.scaled(2.0), hm.key(1), n_chains=6, base=other, ladder=np.linspace(0, 1, 10) ** 2)
+    ladder = np.linspace(0, 1, annealed.STRETCHES + 1) ** 2
+    annealed.log_partition(machine.scaled(2.0), hm.key(1), n_chains=6, n_temperatures=20, base=other, ladder=ladder)
+    start = gibbs.init(hm.key(1), machine, 6)
+    annealed.anneal(hm.key(2), annealed.between(machine), start, jnp.asarray(5), jnp.asarray(True))
     assert len(traced) == first > 0
 
 

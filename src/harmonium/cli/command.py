@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from harmonium import __version__
-from harmonium.cli import demo, fit, info, resume, sample, score, transform
+from harmonium.cli import demo, evaluate, fit, info, resume, sample, score, transform
 from harmonium.errors import ArgumentError, DivergenceError, NotNormalisableError
 
 VERBS = {
@@ -16,6 +16,7 @@ VERBS = {
     "fit": fit,
     "resume": resume,
     "score": score,
+    "evaluate": evaluate,
     "sample": sample,
     "transform": transform,
     "info": info,

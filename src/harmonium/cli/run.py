@@ -100,6 +100,7 @@ def _learned(task: Task, folder: Path | None, resumed: bool, quiet: bool) -> tup
 
 def _account(task: Task, model: Any, values: Any, seconds: float) -> list[str]:
     """What was learned, in lines for a person. It also finds log Z, which the model's file then has."""
+    from harmonium.cli.score import about
     from harmonium.data import read
     from harmonium.estimators import account, held_out
     from harmonium.estimators.fitting import n_updates
@@ -123,10 +124,12 @@ def _account(task: Task, model: Any, values: Any, seconds: float) -> list[str]:
         f"{'log-likelihood, nats a row':34} {'model':>10} {'independent columns':>20}",
     ]
     for what, one in found:
-        lines.append(f"  {f'{one.n_rows:,} rows {what}':32} {one.log_likelihood:10.3f} {_number(one.independent):>20}")
+        lines.append(
+            f"  {f'{one.n_rows:,} rows {what}':32} {one.log_likelihood.estimate:10.3f} {_number(one.independent):>20}"
+        )
     z = model.log_partition_
-    lines += [f"  log Z = {z.estimate:.3f} {_uncertainty(z)}", "", f"saved       {task.output}"]
-    if not found[-1][1].log_likelihood > (found[-1][1].independent or float("-inf")):
+    lines += [*(f"  {line}" for line in about(z)), "", f"saved       {task.output}"]
+    if not found[-1][1].log_likelihood.estimate > (found[-1][1].independent or float("-inf")):
         lines.append("note        no better than independent columns: try more updates, or another learning rate")
     lines.append(f"next        harmonium sample {task.output} -n 100 -o samples.csv")
     lines.append(f"            harmonium transform {task.output} {task.data} -o features.npy")
@@ -135,9 +138,3 @@ def _account(task: Task, model: Any, values: Any, seconds: float) -> list[str]:
 
 def _number(value: float | None) -> str:
     return "" if value is None else f"{value:.3f}"
-
-
-def _uncertainty(z: Any) -> str:
-    if z.method == "exact":
-        return "exactly, by summing over all configurations"
-    return f"± {z.standard_error:.2g} (standard error), by annealed importance sampling"

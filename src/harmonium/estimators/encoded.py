@@ -18,7 +18,8 @@ from harmonium.data import Encoding, Rows, Standardised
 from harmonium.gauge import moved
 from harmonium.likelihood import pseudo
 from harmonium.likelihood.annealed import base_machine
-from harmonium.likelihood.partition import LogPartition, log_partition
+from harmonium.likelihood.interval import Interval
+from harmonium.likelihood.partition import log_partition
 from harmonium.machine import Known, Machine, State
 from harmonium.sampling import gibbs
 from harmonium.units import Gaussian
@@ -58,9 +59,13 @@ class Encoded(eqx.Module):
             return 0.0
         return float(np.log(np.asarray(self.encoding.scale, float)).sum())
 
-    def log_partition(self, key: Key[Array, ""]) -> LogPartition:
-        """log Z of the machine as it is encoded."""
-        return log_partition(self.machine, key, None if self.mean is None else (self.mean,))
+    def log_partition(self, key: Key[Array, ""], rows: Array | None = None, **how: Any) -> Interval:
+        """log Z of the machine as it is encoded; chains on their way down start at ``rows``, if there are any."""
+        chains = None if rows is None else (self.encoding.values(rows),)
+        means = None if self.mean is None else (self.mean,)
+        if means is None and chains is not None:
+            means = (chains[0].mean(axis=0),)
+        return log_partition(self.machine, key, means, chains=chains, **how)
 
 
 @eqx.filter_jit

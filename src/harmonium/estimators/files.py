@@ -10,7 +10,7 @@ from harmonium import artifact
 from harmonium.artifact import ArtifactError, FilePath
 from harmonium.data import Codes, Encoding, Plain, Standardised
 from harmonium.estimators.encoded import Encoded
-from harmonium.likelihood.partition import LogPartition
+from harmonium.likelihood.interval import Interval
 
 ENCODINGS: dict[str, type[Encoding]] = {t.__name__: t for t in (Plain, Codes, Standardised)}
 
@@ -81,5 +81,5 @@ def load(path: FilePath) -> Any:
     if description["columns"]["names"] is not None:
         made.feature_names_in_ = np.array(description["columns"]["names"], object)
     if description["log_partition"] is not None:
-        made._log_partition = LogPartition(**description["log_partition"])
+        made._log_partition = Interval(**description["log_partition"])
     return made

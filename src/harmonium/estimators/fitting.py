@@ -10,6 +10,7 @@ import optax
 from jaxtyping import Array, Float
 
 from harmonium.data import Encoding, Rows
+from harmonium.data.batches import permutation
 from harmonium.errors import ArgumentError
 from harmonium.estimators import encoded
 from harmonium.estimators.encoded import Encoded
@@ -76,6 +77,18 @@ class Encode(eqx.Module):
     def __call__(self, rows: Float[Array, "batch columns"]) -> tuple[Float[Array, "..."]]:
         """The values that rows stand for."""
         return (self.encoding.values(rows),)
+
+
+def split(n_rows: int, fraction: float, seed: int) -> tuple[np.ndarray, np.ndarray | None]:
+    """The places of the rows to learn from, and of those held out."""
+    n_held = round(fraction * n_rows)
+    if fraction > 0 and not 0 < n_held < n_rows:
+        wanted = "a fraction that leaves rows on both sides"
+        raise ArgumentError("validation_fraction", f"{fraction} of {n_rows} rows", wanted)
+    if not n_held:
+        return np.arange(n_rows), None
+    order = permutation(seed, 2**31, n_rows)  # of an epoch that no run reaches
+    return np.sort(order[n_held:]), np.sort(order[:n_held])
 
 
 def build(p: dict[str, Any], layer: Visible, n_rows: float, *, streaming: bool = False) -> Run[Machine]:

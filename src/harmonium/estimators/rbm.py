@@ -16,15 +16,16 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from harmonium import build, sampling
 from harmonium.artifact import FilePath
 from harmonium.data import Batches, Codes, Plain, Rows, check_weights, read
-from harmonium.data.batches import permutation
 from harmonium.errors import ArgumentError, DivergenceError
 from harmonium.estimators import encoded, files, fitting, keeping
 from harmonium.estimators import visible as columns
+from harmonium.estimators.account import Evaluation, account
 from harmonium.estimators.encoded import Encoded, over_rows
 from harmonium.estimators.keeping import Keeper
 from harmonium.estimators.progress import Display
-from harmonium.estimators.settings import Constraint, Instance, OneOf, Whole, check
-from harmonium.likelihood.partition import LogPartition
+from harmonium.estimators.settings import Constraint, Instance, Number, OneOf, Whole, check
+from harmonium.likelihood.interval import Interval
+from harmonium.likelihood.partition import BUDGET
 from harmonium.machine import Machine
 from harmonium.training import Course, Run, State, Watch, follow
 from harmonium.units import Bernoulli, DualRectified, Gaussian, Rectified, Spin, Unit
@@ -113,8 +114,8 @@ class RBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         The biases b of the hidden units.
     machine_ : Machine
         The machine, in the variables of the table.
-    log_partition_ : LogPartition
-        log Z of ``machine_``, its standard error, and how it was found; computed when first asked for.
+    log_partition_ : Interval
+        log Z of ``machine_``: estimate, standard error, ends, and a verdict; computed when first asked for.
     history_ : dict of lists
         What was written down in the course of the run.
     n_updates_ : int
@@ -225,7 +226,7 @@ class RBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             about = keeping.about(type(self).__name__, p, rows, weights)
             keeper = Keeper(self.checkpoint, self.resume, about, self._seed())
             key = sampling.key(keeper.seed)
-            learned, held = split(rows.n_rows, self.validation_fraction, keeper.seed)
+            learned, held = fitting.split(rows.n_rows, self.validation_fraction, keeper.seed)
             n_rows = float(len(learned) if weights is None else weights[learned].sum())
             layer = self._layer(rows, weights, n_rows)
             size = fitting.batch_size(p, len(learned))
@@ -402,9 +403,43 @@ class RBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """
         return float(np.mean(self.score_samples(X)))
 
+    def evaluate(self, X: Any, *, width: float = 0.5, budget: int = BUDGET) -> Evaluation:
+        """How likely the model finds rows, as an interval with a verdict.
+
+        log Z is found anew: annealed chains start from the rows, too, on their way back, which shows whether the ways
+        that led to log Z miss places where the rows are. The model keeps it.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+            Rows.
+        width : float, default=0.5
+            How narrow the interval should be, in nats; it ends three standard errors from the estimate.
+        budget : int, default=4_000_000
+            Sweeps of one chain that it may take.
+
+        Returns
+        -------
+        Evaluation
+            ``log_likelihood``, the interval of the mean; ``error``, the standard error that comes of these rows being a
+            sample; ``independent``, the mean log-likelihood if columns were independent; ``log_partition``; ``verdict``
+            and ``reason``.
+        """
+        check({"width": width, "budget": budget}, {"width": (Number(),), "budget": (Whole(1000),)})
+        check_is_fitted(self)
+        with self._precision():
+            rows = self._rows(X)
+            few = rows.take(np.linspace(0, rows.n_rows - 1, min(rows.n_rows, 1000)).astype(int))
+            how = {"width": float(width), "budget": int(budget)}
+            self._log_partition = self._model.log_partition(sampling.key(0), jnp.asarray(few), **how)
+        return account(self, X)
+
     @property
-    def log_partition_(self) -> LogPartition:
-        """log Z of ``machine_``: exact where its configurations can be listed, else by annealed importance sampling."""
+    def log_partition_(self) -> Interval:
+        """log Z of ``machine_``: exact where its configurations can be listed, else by annealed importance sampling.
+
+        ``score`` and ``score_samples`` use it. ``evaluate`` replaces it by what it finds, with the help of rows.
+        """
         check_is_fitted(self)
         return self._inner_log_partition().shifted(self._model.log_volume + self._model.energy_shift)
 
@@ -606,28 +641,20 @@ class RBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def _of_rows(self, function: Any, X: Any, *rest: Any) -> np.ndarray:
         check_is_fitted(self)
         with self._precision():
-            rows = read(X, dtype=self.dtype)
-            validate_data(self, X, reset=False, skip_check_array=True)
-            columns.require_fitting(self._model.machine.layers[0], rows)
-            return over_rows(function, self._model, rows, *rest)
+            return over_rows(function, self._model, self._rows(X), *rest)
 
-    def _inner_log_partition(self) -> LogPartition:
+    def _rows(self, X: Any) -> Rows:
+        """Rows that the model can look at."""
+        rows = read(X, dtype=self.dtype)
+        validate_data(self, X, reset=False, skip_check_array=True)
+        columns.require_fitting(self._model.machine.layers[0], rows)
+        return rows
+
+    def _inner_log_partition(self) -> Interval:
         if "_log_partition" not in self.__dict__:
             with self._precision():
                 self._log_partition = self._model.log_partition(sampling.key(0))
         return self._log_partition
-
-
-def split(n_rows: int, fraction: float, seed: int) -> tuple[np.ndarray, np.ndarray | None]:
-    """The places of the rows to learn from, and of those held out."""
-    n_held = round(fraction * n_rows)
-    if fraction > 0 and not 0 < n_held < n_rows:
-        wanted = "a fraction that leaves rows on both sides"
-        raise ArgumentError("validation_fraction", f"{fraction} of {n_rows} rows", wanted)
-    if not n_held:
-        return np.arange(n_rows), None
-    order = permutation(seed, 2**31, n_rows)  # of an epoch that no run reaches
-    return np.sort(order[n_held:]), np.sort(order[:n_held])
 
 
 def _at_rest(leaf: Any) -> Any:

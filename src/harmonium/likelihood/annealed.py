@@ -1,17 +1,22 @@
-r"""Annealed importance sampling: log Z of any machine, from chains that start in one without couplings.
+r"""Annealed importance sampling, up and down: weights without bias whose mean is Z, or 1/Z, for any machine.
 
-With θ₀ the parameters of that base, whose log Z is a sum of cgfs, θ_β = (1-β)θ₀ + βθ is a machine for every β, since
-the energy is linear in the parameters; what a layer receives in it is β times what it receives in θ. A chain starts
-at an exact draw of the base and makes one Gibbs sweep at each β of a ladder 0 = β₀ < β₁ < … < 1; then
+With θ₀ the parameters of a base without couplings, whose log Z is a sum of cgfs, θ_β = (1-β)θ₀ + βθ is a machine for
+every β, since the energy is linear in the parameters. Up, a chain starts at an exact draw of the base and makes one
+Gibbs sweep at each β of a ladder 0 = β₀ < β₁ < … < 1; with F summed over layers that do not touch each other,
 
-    w = Z₀ Πₜ exp(F_βₜ(xₜ) - F_βₜ₊₁(xₜ)),    ⟨w⟩ = Z,
+    w = Z₀ Πₜ exp(F_βₜ(xₜ) - F_βₜ₊₁(xₜ)),    ⟨w⟩ = Z
 
-with F summed over layers that do not touch each other (Neal 2001; Salakhutdinov & Murray 2008, §4.1). Those layers are
-the first to be drawn in the sweep that follows, from the very inputs that F is made of: a step of an RBM costs two
-matrix products.
+(Neal 2001; Salakhutdinov & Murray 2008, §4.1). Down, the same chain on the reversed ladder starts at a draw of the
+machine: ⟨w⟩ = 1/Z (Burda, Grosse & Salakhutdinov 2015). So log w is on average below log Z on the way up, and -log w
+above it on the way down. Down, this holds only if the chains start at exact draws. If they start at x ~ q instead,
 
-The mean of w has no bias, so that the log of it is too small on average: with few chains, or a ladder with too few
-steps, the estimate is more often below log Z than above, and by more than the standard error says.
+    ⟨w⟩ = Σₓ q(x) a(x)/p(x) / Z,
+
+with a the distribution in which chains on their way up arrive (in the reversed order of updates): a chain that starts
+where the way up does not lead, though p does, has too small a weight, and puts log Z too high. Nothing else sees that.
+
+The layers summed out are the first to be drawn in the sweep that follows, from the very inputs that F is made of: a
+step of an RBM costs two matrix products.
 """
 
 from collections.abc import Sequence
@@ -20,9 +25,10 @@ from math import inf
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float, Key, Scalar
+from jaxtyping import Array, Bool, Float, Int, Key, Scalar
 
 from harmonium.errors import ArgumentError
+from harmonium.likelihood.importance import Weights
 from harmonium.machine import Known, Machine, State
 from harmonium.sampling import gibbs
 from harmonium.units import Unit
@@ -31,29 +37,25 @@ from harmonium.units.unit import Values, known
 SMOOTHING = 0.05
 """The share of a neutral layer's mean in the mean of the base: no unit of the base is frozen."""
 
+STRETCHES = 32
+"""Parts of the way whose log weights are kept apart: short sums lose few digits, and say where the variance arises."""
 
-class Annealed(eqx.Module):
-    """The weights of the chains: independent estimates of Z, each without bias."""
 
-    log_weights: Float[Array, " chain"]
+class Path(eqx.Module):
+    """The way from a base to a machine: ``ladder`` has β at equal distances of u from 0 to 1, and is linear between."""
+
+    machine: Machine
+    base: Machine
+    ladder: Float[Array, " knots"]
+
+    def beta(self, u: Scalar) -> Scalar:
+        """The inverse temperature at u."""
+        return jnp.interp(u, jnp.linspace(0, 1, len(self.ladder)), self.ladder).astype(self.ladder.dtype)
 
     @property
-    def estimate(self) -> Float[Array, ""]:
-        """log Z: the log of the mean weight."""
-        return jax.nn.logsumexp(self.log_weights) - jnp.log(self.log_weights.size)
-
-    @property
-    def standard_error(self) -> Float[Array, ""]:
-        """That of the estimate, by the delta method: the standard error of the mean weight over the mean weight."""
-        return jnp.std(self._relative(), ddof=1) / jnp.sqrt(self.log_weights.size)
-
-    @property
-    def ess(self) -> Float[Array, ""]:
-        """The effective number of chains, (Σw)²/Σw²; near 1 the estimate, and its error, stand on one chain."""
-        return self.log_weights.size / jnp.mean(self._relative() ** 2)
-
-    def _relative(self) -> Float[Array, " chain"]:
-        return jnp.exp(self.log_weights - self.estimate)
+    def log_base(self) -> Float[Array, ""]:
+        """log Z₀."""
+        return sum((jnp.sum(unit.cgf(jnp.zeros_like(unit.bias))) for unit in self.base.layers), jnp.zeros(()))
 
 
 def log_partition(
@@ -64,10 +66,11 @@ def log_partition(
     n_temperatures: int = 1000,
     base: Machine | None = None,
     ladder: Values | None = None,
-) -> Annealed:
-    """An estimate of log Z. ``base`` is by default ``base_machine(machine)``.
+) -> Weights:
+    """Weights whose mean is Z, from chains on their way up. ``base`` is by default ``base_machine(machine)``.
 
-    ``ladder``, the inverse temperatures from 0 to 1 in order, replaces the usual one of ``n_temperatures`` steps.
+    ``ladder``, the inverse temperatures from 0 to 1 in order, replaces the usual one; the ``n_temperatures`` steps
+    divide it evenly.
 
     >>> import harmonium as hm
     >>> machine = hm.rbm(hm.Bernoulli(3), hm.Bernoulli(2))  # zero weights: Z = 2⁵
@@ -77,12 +80,25 @@ def log_partition(
     for name, value, least in (("n_chains", n_chains, 2), ("n_temperatures", n_temperatures, 1)):
         if value < least:
             raise ArgumentError(name, f"{value}", f"at least {least}")
+    path = between(machine, base, ladder)
+    start_key, key = jax.random.split(key)
+    start = gibbs.init(start_key, path.base, n_chains)
+    log_weights, _ = anneal(key, path, start, jnp.asarray(n_temperatures), jnp.asarray(False))
+    return Weights(jnp.sum(log_weights, axis=1))
+
+
+def between(machine: Machine, base: Machine | None = None, ladder: Values | None = None) -> Path:
+    """The path to a machine, by default from ``base_machine(machine)`` on the usual ladder.
+
+    On the usual ladder β = u(2 - u): steps shrink towards β = 1, where chains of a learned machine mix slowest.
+    """
     machine.require_normalisable()
     base = base_machine(machine) if base is None else base
     _require_base(base, machine)
-    betas = _usual_ladder(n_temperatures) if ladder is None else jnp.asarray(ladder, float)
+    u = jnp.linspace(0, 1, STRETCHES + 1)
+    betas = u * (2 - u) if ladder is None else jnp.asarray(ladder, float)
     _require_ladder(betas)
-    return Annealed(_log_weights(key, machine, base, betas.astype(machine.layers[0].bias.dtype), n_chains))
+    return Path(machine, base, betas.astype(machine.layers[0].bias.dtype))
 
 
 def base_machine(machine: Machine, means: Sequence[Values] | None = None) -> Machine:
@@ -113,12 +129,6 @@ def _smoothed(unit: Unit, mean: Array) -> Array:
     return (1 - SMOOTHING) * mean + SMOOTHING * unit.neutral().mean(jnp.zeros_like(mean))
 
 
-def _usual_ladder(n_temperatures: int) -> Array:
-    """β = u(2 - u) for u from 0 to 1: the steps shrink towards β = 1, where chains of a learned machine mix slowest."""
-    u = jnp.linspace(0, 1, n_temperatures + 1)
-    return u * (2 - u)
-
-
 def _require_base(base: Machine, machine: Machine) -> None:
     shapes, wanted = ([(type(unit).__name__, unit.shape) for unit in m.layers] for m in (base, machine))
     if shapes != wanted:
@@ -135,23 +145,35 @@ def _require_ladder(betas: Array) -> None:
 
 
 @eqx.filter_jit
-def _log_weights(key: Key[Array, ""], machine: Machine, base: Machine, betas: Array, n_chains: int) -> Array:
+def anneal(
+    key: Key[Array, ""], path: Path, start: State, n_steps: Int[Array, ""], down: Bool[Array, ""]
+) -> tuple[Float[Array, "chain stretches"], State]:
+    """The log weights of chains from ``start``, stretch by stretch of the path, and where they end.
+
+    Their sum over the stretches is the log of an estimate of Z or, ``down``, of 1/Z.
+    """
+    machine, base = path.machine, path.base
     summed = _summed(machine)
     order = (*summed, *(layer for layer in machine.order if layer not in summed))
-    start_key, step_key = jax.random.split(key)
 
-    def step(carry: tuple[State, Array], rung: tuple[Array, Array, Array]) -> tuple[tuple[State, Array], None]:
-        (state, log_weights), (t, before, after) = carry, rung
+    def beta(place: Array) -> Array:
+        return path.beta(jnp.where(down, n_steps - place, place) / n_steps)
+
+    def step(t: Array, carry: tuple[State, Array]) -> tuple[State, Array]:
+        state, log_weights = carry
         given = tuple(None if layer in summed else x for layer, x in enumerate(state))
-        log_weights = log_weights + _increment(machine, base, given, before, after)
-        state = _swept(jax.random.fold_in(step_key, t), machine, base, state, after, order)
-        return (state, log_weights), None
+        log_weights = log_weights + _increment(machine, base, given, beta(t), beta(t + 1))
+        return _swept(jax.random.fold_in(key, t), machine, base, state, beta(t + 1), order), log_weights
 
-    log_z = sum(jnp.sum(unit.cgf(jnp.zeros_like(unit.bias))) for unit in base.layers)
-    start = gibbs.init(start_key, base, n_chains), jnp.full(n_chains, log_z)
-    rungs = jnp.arange(len(betas) - 1), betas[:-1], betas[1:]
-    log_weights: Array = jax.lax.scan(step, start, rungs)[0][1]
-    return log_weights
+    def stretch(state: State, number: Array) -> tuple[State, Array]:
+        first, last = (n_steps * (number + end) // STRETCHES for end in (0, 1))
+        reached: tuple[State, Array] = jax.lax.fori_loop(first, last, step, (state, base_share))
+        return reached
+
+    sign = jnp.where(down, -1, 1)
+    base_share = jnp.full(len(start[0]), sign * path.log_base / STRETCHES, path.ladder.dtype)
+    state, log_weights = jax.lax.scan(stretch, start, jnp.arange(STRETCHES))
+    return jnp.where(down, log_weights[::-1], log_weights).T, state
 
 
 def _summed(machine: Machine) -> tuple[int, ...]:
@@ -189,6 +211,7 @@ def _swept(
 
     So the inputs of the layers drawn first are, to the compiler, those of ``_increment``: the same product, made once.
     """
+    beta = jnp.maximum(beta, 1e-9)  # the way down ends at 0; the last sweep is not weighed
     pairs = zip(base.layers, machine.layers, strict=True)
     layers = tuple(_between(alone, unit, beta).scaled(1 / beta) for alone, unit in pairs)
     lifted: Machine = eqx.tree_at(lambda m: m.layers, machine, layers)
