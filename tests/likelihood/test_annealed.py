@@ -17,6 +17,7 @@ from scipy import stats
 import harmonium as hm
 from harmonium.likelihood import annealed
 from harmonium.machine import Machine
+from harmonium.path import base_machine
 
 pytestmark = pytest.mark.usefixtures("float64")
 
@@ -63,7 +64,7 @@ def test_weights_of_a_graph_are_unbiased(graph):
     machine = graph()
     visible = machine.layers[: machine.n_visible]
     means = [0.7 * unit.mean(jnp.zeros_like(unit.bias)) + 0.3 * unit.neutral().mean(0 * unit.bias) for unit in visible]
-    _assert_unbiased(machine, annealed.base_machine(machine, means))
+    _assert_unbiased(machine, base_machine(machine, means))
 
 
 def test_without_couplings_every_weight_is_z():
@@ -96,7 +97,7 @@ def test_the_standard_error_is_that_of_the_estimate():
 def test_the_base_has_the_means_of_the_data_and_no_couplings():
     machine = GRAPHS["table"]()
     means = [np.array([1.0]), np.array([[0.0, 0.25, 0.75]]), np.array([500.0])]
-    base = annealed.base_machine(machine, means)
+    base = base_machine(machine, means)
     found = [unit.mean(jnp.zeros_like(unit.bias)) for unit in base.layers]
     np.testing.assert_allclose(found[0], [0.975])  # 5 % of a neutral unit: none is frozen
     np.testing.assert_allclose(found[1], 0.95 * means[1] + 0.05 / 3)
@@ -104,7 +105,7 @@ def test_the_base_has_the_means_of_the_data_and_no_couplings():
     np.testing.assert_allclose(found[3], 0.0)
     assert not any(c.matrix().any() for c in base.couplings)
     np.testing.assert_array_equal(base.layers[2].precision, machine.layers[2].precision)
-    plain = annealed.base_machine(machine)
+    plain = base_machine(machine)
     np.testing.assert_array_equal(plain.layers[1].bias, machine.layers[1].bias)
 
 
@@ -136,7 +137,7 @@ def test_reference_values(make, log_z):
 def test_a_step_of_an_rbm_costs_two_matrix_products():
     """In the compiled loop: visible to hidden once, for increment and sweep together, and hidden to visible once."""
     machine = pair(hm.Bernoulli, hm.Bernoulli, (40, 30))
-    arguments = hm.key(0), machine, annealed.base_machine(machine), jnp.linspace(0, 1, 11), 20
+    arguments = hm.key(0), machine, base_machine(machine), jnp.linspace(0, 1, 11), 20
     text = annealed._log_weights.lower(*arguments).compile().compiled.as_text()
     products = [line for line in text.splitlines() if " dot(" in line or "custom-call" in line]
     assert sum("[20,30]" in line.split(" dot(")[0] for line in products) == 1
@@ -145,12 +146,12 @@ def test_a_step_of_an_rbm_costs_two_matrix_products():
 
 def test_another_machine_key_and_ladder_of_the_same_size_compile_nothing(monkeypatch):
     traced = []
-    between = annealed._between
-    monkeypatch.setattr(annealed, "_between", lambda *args: traced.append(1) or between(*args))
+    between = annealed.between
+    monkeypatch.setattr(annealed, "between", lambda *args: traced.append(1) or between(*args))
     machine = pair(hm.Bernoulli, hm.Spin, (3, 2))
     annealed.log_partition(machine, hm.key(0), n_chains=6, n_temperatures=9)
     first = len(traced)
-    other = annealed.base_machine(machine, [jnp.full(3, 0.3)])
+    other = base_machine(machine, [jnp.full(3, 0.3)])
     annealed.log_partition(machine.scaled(2.0), hm.key(1), n_chains=6, base=other, ladder=np.linspace(0, 1, 10) ** 2)
     assert len(traced) == first > 0
 
@@ -175,4 +176,4 @@ def test_what_cannot_be_annealed_is_refused(arguments, message):
     with pytest.raises(hm.ArgumentError, match=message):
         annealed.log_partition(machine, hm.key(0), **arguments)
     with pytest.raises(hm.ArgumentError, match="means: found"):
-        annealed.base_machine(machine, [jnp.full(2, 0.5)])
+        base_machine(machine, [jnp.full(2, 0.5)])

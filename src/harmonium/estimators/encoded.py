@@ -17,9 +17,9 @@ from jaxtyping import Array, Float, Key
 from harmonium.data import Encoding, Rows, Standardised
 from harmonium.gauge import moved
 from harmonium.likelihood import pseudo
-from harmonium.likelihood.annealed import base_machine
 from harmonium.likelihood.partition import LogPartition, log_partition
 from harmonium.machine import Known, Machine, State
+from harmonium.path import base_machine, between
 from harmonium.sampling import gibbs
 from harmonium.units import Gaussian
 
@@ -118,14 +118,11 @@ def fantasies(model: Encoded, key: Key[Array, ""], n: int, n_steps: Array) -> Fl
     The couplings grow over the first half of the sweeps: started in the full machine, chains stay in the nearest mode.
     """
     base = base_machine(model.machine, None if model.mean is None else (model.mean,))
-    start, rest = eqx.partition(base, eqx.is_inexact_array)
-    end = eqx.filter(model.machine, eqx.is_inexact_array)
     first, key = jax.random.split(key)
 
     def sweep(t: Array, state: State) -> State:
         beta = jnp.minimum(1, 2 * (t + 1) / n_steps).astype(model.machine.layers[0].bias.dtype)
-        between: Machine = eqx.combine(jax.tree.map(lambda a, b: (1 - beta) * a + beta * b, start, end), rest)
-        return gibbs.step(jax.random.fold_in(key, t), between, state)[0]
+        return gibbs.step(jax.random.fold_in(key, t), between(base, model.machine, beta), state)[0]
 
     return model.encoding.rows(jax.lax.fori_loop(0, n_steps, sweep, gibbs.init(first, base, n))[0])
 

@@ -27,6 +27,7 @@ from harmonium.learning import (
 )
 from harmonium.likelihood import annealed
 from harmonium.machine import Machine
+from harmonium.path import base_machine
 from harmonium.training import Optimiser, Run, Schedule, State, Watch, optimiser
 from harmonium.training.course import Row
 from harmonium.training.optimisers import NAMES
@@ -152,7 +153,7 @@ class Monitor:
         if self.held is not None:
             # The same key each time: what chance adds is nearly the same for models that resemble each other.
             key = jax.random.key(0, impl="philox4x32")
-            base = annealed.base_machine(model.machine, (self.layer.mean,))
+            base = base_machine(model.machine, (self.layer.mean,))
             log_z = annealed.log_partition(model.machine, key, n_chains=64, n_temperatures=500, base=base).estimate
             free = encoded.free_energy(model, self.held)
             found["validation_log_likelihood"] = float(-jnp.mean(free) - log_z) - model.log_volume

@@ -14,22 +14,16 @@ The mean of w has no bias, so that the log of it is too small on average: with f
 steps, the estimate is more often below log Z than above, and by more than the standard error says.
 """
 
-from collections.abc import Sequence
-from math import inf
-
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float, Key, Scalar
+from jaxtyping import Array, Float, Key
 
 from harmonium.errors import ArgumentError
 from harmonium.machine import Known, Machine, State
+from harmonium.path import base_machine, between, lifted
 from harmonium.sampling import gibbs
-from harmonium.units import Unit
 from harmonium.units.unit import Values, known
-
-SMOOTHING = 0.05
-"""The share of a neutral layer's mean in the mean of the base: no unit of the base is frozen."""
 
 
 class Annealed(eqx.Module):
@@ -85,34 +79,6 @@ def log_partition(
     return Annealed(_log_weights(key, machine, base, betas.astype(machine.layers[0].bias.dtype), n_chains))
 
 
-def base_machine(machine: Machine, means: Sequence[Values] | None = None) -> Machine:
-    """The machine without its couplings, its hidden biases 0.
-
-    With ``means``, those of the visible layers in the data, its visible layers have these (nearly: see ``SMOOTHING``):
-    a base that resembles the data lowers the variance. So do hidden biases of 0: the hidden units of a learned machine
-    are mostly held down by their own, and would follow the couplings late.
-    """
-    visible = machine.layers[: machine.n_visible]
-    if means is not None:
-        arrays = [jnp.asarray(mean, unit.bias.dtype) for mean, unit in zip(means, visible, strict=False)]
-        shapes, wanted = [mean.shape for mean in arrays], [unit.shape for unit in visible]
-        if len(means) != len(visible) or shapes != wanted:
-            raise ArgumentError("means", f"{len(means)} arrays of shapes {shapes}", f"{wanted}, of the visible layers")
-        visible = tuple(unit.with_mean(_smoothed(unit, mean)) for unit, mean in zip(visible, arrays, strict=True))
-    hidden = machine.layers[machine.n_visible :]
-    layers = (*visible, *(eqx.tree_at(lambda u: u.bias, unit, jnp.zeros_like(unit.bias)) for unit in hidden))
-    couplings = tuple(eqx.tree_at(lambda c: c.weights, c, jnp.zeros_like(c.weights)) for c in machine.couplings)
-    base: Machine = eqx.tree_at(lambda m: (m.layers, m.couplings), machine, (layers, couplings))
-    return base
-
-
-def _smoothed(unit: Unit, mean: Array) -> Array:
-    """Off the ends of the unit's domain, where its bias would be infinite."""
-    if unit.tails() is not None and unit.support == (-inf, inf):
-        return mean
-    return (1 - SMOOTHING) * mean + SMOOTHING * unit.neutral().mean(jnp.zeros_like(mean))
-
-
 def _usual_ladder(n_temperatures: int) -> Array:
     """β = u(2 - u) for u from 0 to 1: the steps shrink towards β = 1, where chains of a learned machine mix slowest."""
     u = jnp.linspace(0, 1, n_temperatures + 1)
@@ -136,7 +102,7 @@ def _require_ladder(betas: Array) -> None:
 
 @eqx.filter_jit
 def _log_weights(key: Key[Array, ""], machine: Machine, base: Machine, betas: Array, n_chains: int) -> Array:
-    summed = _summed(machine)
+    summed = machine.summable()
     order = (*summed, *(layer for layer in machine.order if layer not in summed))
     start_key, step_key = jax.random.split(key)
 
@@ -154,23 +120,13 @@ def _log_weights(key: Key[Array, ""], machine: Machine, base: Machine, betas: Ar
     return log_weights
 
 
-def _summed(machine: Machine) -> tuple[int, ...]:
-    """Layers that neither touch each other nor themselves, the earlier in a sweep the rather: of an RBM, the hidden."""
-    chosen: set[int] = set()
-    for layer in machine.order:
-        neighbours = {b if a == layer else a for a, b in machine.joins if layer in (a, b)}
-        if not neighbours & {layer, *chosen}:
-            chosen.add(layer)
-    return tuple(sorted(chosen))
-
-
 def _increment(machine: Machine, base: Machine, given: Known, before: Array, after: Array) -> Array:
     """F at β = ``before`` less F at β = ``after``, layer by layer: a difference of two sums would lose digits."""
     total = jnp.zeros((), before.dtype)
     for layer, (unit, alone, x) in enumerate(zip(machine.layers, base.layers, given, strict=True)):
         if x is None:
             inputs = machine.inputs_from_others(given, layer)
-            cgfs = [_between(alone, unit, beta).cgf(beta * inputs) for beta in (before, after)]
+            cgfs = [between(alone, unit, beta).cgf(beta * inputs) for beta in (before, after)]
             total = total + jnp.sum(cgfs[1] - cgfs[0], axis=-1)
         else:
             total = total + (after - before) * (alone.energy(x) - unit.energy(x))
@@ -189,15 +145,4 @@ def _swept(
 
     So the inputs of the layers drawn first are, to the compiler, those of ``_increment``: the same product, made once.
     """
-    pairs = zip(base.layers, machine.layers, strict=True)
-    layers = tuple(_between(alone, unit, beta).scaled(1 / beta) for alone, unit in pairs)
-    lifted: Machine = eqx.tree_at(lambda m: m.layers, machine, layers)
-    return gibbs.step(key, lifted, state, beta=beta, order=order)[0]
-
-
-def _between(alone: Unit, unit: Unit, beta: Scalar) -> Unit:
-    """The layer of θ_β = (1-β)θ₀ + βθ."""
-    start, _ = eqx.partition(alone, eqx.is_inexact_array)
-    end, rest = eqx.partition(unit, eqx.is_inexact_array)
-    mixed: Unit = eqx.combine(jax.tree.map(lambda a, b: (1 - beta) * a + beta * b, start, end), rest)
-    return mixed
+    return gibbs.step(key, lifted(base, machine, beta), state, beta=beta, order=order)[0]

@@ -8,6 +8,7 @@ from jaxtyping import Array, Float, Key
 from harmonium.errors import ArgumentError
 from harmonium.likelihood import annealed, exact
 from harmonium.machine import Machine
+from harmonium.path import base_machine
 
 MAX_STATES = 2**18
 """Configurations listed for an exact answer: about a second for a few hundred units on the other side."""
@@ -41,6 +42,6 @@ def log_partition(
     try:
         return LogPartition(float(exact.log_partition(machine, MAX_STATES)), 0.0, "exact")
     except ArgumentError:  # too many configurations, or no quadrature
-        base = annealed.base_machine(machine, means)
+        base = base_machine(machine, means)
         found = annealed.log_partition(machine, key, base=base, n_chains=n_chains, n_temperatures=n_temperatures)
         return LogPartition(float(found.estimate), float(found.standard_error), "annealed")
