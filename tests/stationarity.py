@@ -157,7 +157,7 @@ def check(
 
 @dataclass
 class _Target:
-    """What the chains of one machine are compared with: its probabilities of cells, or exact draws where none are known.
+    """What the chains of one machine are compared with: probabilities of cells, or exact draws where none are known.
 
     Rare combinations are pooled: a cell wants 10 expected counts for χ² to hold at small false-alarm rates.
     """

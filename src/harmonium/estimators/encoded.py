@@ -14,6 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Key
 
+from harmonium import sampling
 from harmonium.data import Encoding, Rows, Standardised
 from harmonium.gauge import moved
 from harmonium.likelihood import pseudo
@@ -21,6 +22,7 @@ from harmonium.likelihood.partition import LogPartition, log_partition
 from harmonium.machine import Known, Machine, State
 from harmonium.path import base_machine, between
 from harmonium.sampling import gibbs
+from harmonium.sampling.ladder import Ladder
 from harmonium.units import Gaussian
 
 BLOCK = 2**20
@@ -125,6 +127,12 @@ def fantasies(model: Encoded, key: Key[Array, ""], n: int, n_steps: Array) -> Fl
         return gibbs.step(jax.random.fold_in(key, t), between(base, model.machine, beta), state)[0]
 
     return model.encoding.rows(jax.lax.fori_loop(0, n_steps, sweep, gibbs.init(first, base, n))[0])
+
+
+def exchanged(model: Encoded, key: Key[Array, ""], ladder: Ladder, n: int, n_steps: int) -> Float[Array, "n columns"]:
+    """Rows from chains that swap what they hold with those of other rungs; a step of exchange is two sweeps."""
+    found = sampling.exchanged(model.machine, key, ladder, n, warm_up=n_steps // 2 - 1)
+    return model.encoding.rows(found.draws[0][:, -1])
 
 
 def over_rows(
