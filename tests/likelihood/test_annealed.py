@@ -11,12 +11,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from catalogue import GRAPHS, PAIRS, continuous, pair, symmetric
+from catalogue import GRAPHS, PAIRS, continuous, hidden_within, pair
 from scipy import stats
 
 import harmonium as hm
 from harmonium.likelihood import annealed
-from harmonium.machine import Machine
 from harmonium.path import base_machine
 
 pytestmark = pytest.mark.usefixtures("float64")
@@ -46,19 +45,7 @@ def test_weights_of_a_pair_are_unbiased(units):
     _assert_unbiased(pair(*units, sizes=(2, 1) if both else (2, 2), scale=0.4))
 
 
-def _hidden_within():
-    """Coupled within the hidden layer only: here it is the visible layer that is summed out, and drawn first."""
-    keys = jax.random.split(hm.key(7), 4)
-    return Machine(
-        {"visible": hm.Bernoulli.random(keys[0], 3), "hidden": hm.Spin.random(keys[1], 3)},
-        {
-            ("visible", "hidden"): hm.Dense(jax.random.normal(keys[2], (3, 3))),
-            ("hidden", "hidden"): hm.Within(symmetric(keys[3], 3)),
-        },
-    )
-
-
-@pytest.mark.parametrize("graph", [*GRAPHS.values(), _hidden_within], ids=[*GRAPHS, "hidden_within"])
+@pytest.mark.parametrize("graph", [*GRAPHS.values(), hidden_within], ids=[*GRAPHS, "hidden_within"])
 def test_weights_of_a_graph_are_unbiased(graph):
     """From a base with means of its own: of the visible layers, as if they came from data."""
     machine = graph()
