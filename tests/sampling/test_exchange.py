@@ -102,18 +102,18 @@ def test_gibbs_never_leaves_a_mode():
 
 @pytest.mark.parametrize("kind", ["temperatures", "stages"])
 def test_exchange_finds_both_modes_with_their_weights(kind):
-    """Student's t over chains that all start in the smaller mode: false alarms 1e-6, an error of 0.03 is caught."""
+    """Student's t over chains that all start in the smaller mode: false alarms 1e-6, an error of 0.04 is caught."""
     machine = two_modes()
     before = [base_machine(machine), machine.scaled(0.2), machine.scaled(0.4)]
     ladder = hm.temperatures(machine, 6) if kind == "temperatures" else hm.stages(before, 6)
     start = _in_the_smaller_mode(100)
-    found = hm.exchanged(machine, hm.key(0), ladder, n_draws=200, initial=start, warm_up=240)
+    found = hm.exchanged(machine, hm.key(0), ladder, n_draws=1000, initial=start, warm_up=240)
     every = np.stack(np.meshgrid(*[[-1.0, 1]] * 10), axis=-1).reshape(-1, 10)
     chance = np.exp(hm.exact.log_probability(machine, (jnp.asarray(every, jnp.float32), None)))
     wanted = chance[every @ np.asarray(PATTERN) > 0].sum()
     share = _share(found.draws)
     error = share.std(ddof=1) / 10
-    assert error < 0.03 / 7.5
+    assert error < 0.04 / 7.5
     assert abs(share.mean() - wanted) < stats.t.isf(5e-7, 99) * error
     assert found.swapped.min() > 0.4
     assert found.swapped.max() - found.swapped.min() < 0.15  # of first rungs of equal distance: 0.9

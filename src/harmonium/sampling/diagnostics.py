@@ -32,8 +32,8 @@ class Mixing(NamedTuple):
     time: float
 
 
-def mixing(draws: Float[Array, "chain draw"] | Float[np.ndarray, "chain draw"]) -> Mixing:
-    """The diagnostics of one number, at draws of several chains."""
+def mixing(draws: Array | np.ndarray) -> Mixing:
+    """The diagnostics of one number, at draws of several chains: ``(chain, draw)``."""
     from arviz_stats.base import array_stats  # it takes a second to import
 
     values = np.asarray(draws, float)
