@@ -22,6 +22,7 @@ from benchmarks import peers
 from benchmarks.harness import grid
 from benchmarks.step import parts
 from harmonium.likelihood import annealed
+from harmonium.path import base_machine
 from harmonium.training import Course, Watch, follow
 
 HIDDEN, TARGET, QUICK_TARGET, WANTED = 500, -90.0, -130.0, 4.0
@@ -53,7 +54,7 @@ def measure(quick: bool) -> str:
     def score(parameters: peers.Parameters) -> float:
         W, a, b = parameters
         machine = hm.rbm(hm.Bernoulli(jnp.asarray(a)), hm.Bernoulli(jnp.asarray(b)), W)
-        start = annealed.base_machine(machine, (base,))
+        start = base_machine(machine, (base,))
         log_z = annealed.log_partition(machine, hm.key(0), n_temperatures=temperatures, base=start).estimate
         return float(-np.mean(hm.RBM.from_machine(machine).free_energy(valid)) - float(log_z))
 

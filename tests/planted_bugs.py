@@ -33,6 +33,7 @@ STATIONARITY, RUNNER, GAUGE = (
     "tests/sampling/test_runner.py::",
     "tests/test_gauge.py::",
 )
+EXCHANGE = "tests/sampling/test_exchange.py::"
 
 BUGS = {
     "hidden bias ignored": Bug(
@@ -202,6 +203,49 @@ BUGS = {
         "if places.copy() is None and not file.exists():",
         "if not file.exists():",
         "tests/datasets -k means_no_download",
+    ),
+    "swaps by β times the free energy at β = 1": Bug(
+        "sampling/exchange.py",
+        "total = total + jnp.sum(other.cgf(inputs[1]) - one.cgf(inputs[0]), axis=-1)",
+        "total = total + jnp.sum(beta_b * b.layers[layer].cgf(inputs[1] / beta_b)"
+        " - beta_a * a.layers[layer].cgf(inputs[0] / beta_a), axis=-1)",
+        EXCHANGE + "test_tempering_keeps_every_replica_of_a_pair[Bernoulli-Bernoulli]",
+    ),
+    "configurations judged without their hidden layers, then kept whole": Bug(
+        "sampling/exchange.py",
+        "order = (*summed, *(layer for layer in machine.order if layer not in summed))",
+        "order = tuple(layer for layer in machine.order if layer not in summed)",
+        EXCHANGE + "test_tempering_keeps_every_replica_of_a_graph[hidden_within]",
+    ),
+    "swaps the wrong way round": Bug(
+        "sampling/exchange.py",
+        "swapped = (jnp.log(uniform) < here - there)",
+        "swapped = (jnp.log(uniform) < there - here)",
+        EXCHANGE + "test_stages_keep_every_replica_of_a_graph[table]",
+    ),
+    "layers summed over though something in them is held": Bug(
+        "sampling/exchange.py",
+        "if clamp is None or clamp[layer] is False)",
+        "if clamp is None or clamp[layer] is not True)",
+        EXCHANGE + "test_exchange_with_clamped_units_draws_from_the_conditional[hidden]",
+    ),
+    "couplings of the first temperatures as strong as the last": Bug(
+        "sampling/exchange.py",
+        "return gibbs.step(key, machine, state, eqx.combine(masks, whole), beta, order)[0]",
+        "return gibbs.step(key, machine, state, eqx.combine(masks, whole), 1.0 + 0 * beta, order)[0]",
+        EXCHANGE + "test_tempering_keeps_every_replica_of_a_pair[Bernoulli-Bernoulli]",
+    ),
+    "chains of the hottest temperature counted": Bug(
+        "sampling/ladder.py",
+        "jax.tree.map(lambda x: x[-1], divided(state, len(self.places)))",
+        "jax.tree.map(lambda x: x[0], divided(state, len(self.places)))",
+        "tests/learning/test_likelihood.py::test_sampled_negative_phases_are_unbiased_at_home[rbm-PT]",
+    ),
+    "the error of a bridge without what neighbours share": Bug(
+        "likelihood/bridge.py",
+        "shares += np.mean(",
+        "shares = np.mean(",
+        "tests/likelihood/test_bridge.py::test_the_standard_error_is_that_of_the_estimate",
     ),
 }
 

@@ -138,5 +138,10 @@ def test_the_heart_is_within_its_size():
     """Units to sampling: what a person must read to know what a machine is and how it is sampled."""
     source = ROOT / "src" / "harmonium"
     machines = ("machine", "couplings", "colouring", "normalisable", "build", "gauge")
-    files = [*source.glob("units/*.py"), *source.glob("sampling/*.py"), *(source / f"{m}.py" for m in machines)]
+    chains = ("__init__", "gibbs", "runner", "folds", "keys")  # exchange between machines is a subject of its own
+    files = [
+        *source.glob("units/*.py"),
+        *(source / f"sampling/{m}.py" for m in chains),
+        *(source / f"{m}.py" for m in machines),
+    ]
     assert sum(len(path.read_text().splitlines()) for path in files) <= 2000

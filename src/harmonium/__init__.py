@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from harmonium.likelihood import exact
     from harmonium.likelihood.interval import Interval
     from harmonium.machine import Machine
-    from harmonium.sampling import Keep, Moments, Statistics, key, run, sample
+    from harmonium.sampling import Keep, Moments, Statistics, exchanged, key, run, sample, stages, temperatures
     from harmonium.units import Bernoulli, Binomial, Categorical, DualRectified, Gaussian, Rectified, Spin
 
 _HOME = {
@@ -28,7 +28,10 @@ _HOME = {
     **dict.fromkeys(["ArgumentError", "DivergenceError", "NotNormalisableError"], "harmonium.errors"),
     **dict.fromkeys(["RBM", "BernoulliRBM", "load"], "harmonium.estimators"),
     **dict.fromkeys(["Gauge", "zero_sum"], "harmonium.gauge"),
-    **dict.fromkeys(["Keep", "Moments", "Statistics", "key", "run", "sample"], "harmonium.sampling"),
+    **dict.fromkeys(
+        ["Keep", "Moments", "Statistics", "exchanged", "key", "run", "sample", "stages", "temperatures"],
+        "harmonium.sampling",
+    ),
     "Machine": "harmonium.machine",
     "datasets": "harmonium",
     "exact": "harmonium.likelihood",
@@ -64,12 +67,15 @@ __all__ = [
     "datasets",
     "deep",
     "exact",
+    "exchanged",
     "ising",
     "key",
     "load",
     "rbm",
     "run",
     "sample",
+    "stages",
+    "temperatures",
     "zero_sum",
 ]
 

@@ -28,6 +28,19 @@ def test_two_rows_are_learned(two):
     assert np.sort(kinds[1])[-2:].sum() > 0.5 * 300  # their probability is 0.64: below by chance once in 10⁶
 
 
+def test_replica_exchange_draws_both_rows_also_along_the_run():
+    """As ``annealing`` in the test above; here learning is by tempering, and the stages are those of the run."""
+    rbm = hm.RBM(4, method="pt", n_temperatures=3, n_chains=50, stages=3, n_updates=2000, random_state=0).fit(TWO)
+    assert rbm.score(TWO) > -1.3
+    for method in ("tempering", "stages"):
+        drawn = rbm.sample(300, n_steps=40, method=method)
+        kinds = np.sort(np.unique(drawn, axis=0, return_counts=True)[1])
+        assert kinds[-1] < 0.7 * 300
+        assert kinds[-2:].sum() > 0.45 * 300
+    with pytest.raises(hm.ArgumentError, match="method: found 'annealed'; wanted one of 'annealing'"):
+        rbm.sample(2, method="annealed")
+
+
 def test_what_it_says_of_rows_is_what_the_machine_says(two):
     machine, v = two.machine_, jnp.asarray(TWO, jnp.float32)
     exact = hm.exact.log_probability(machine, (v, None))
@@ -232,6 +245,11 @@ def test_a_stream_keeps_what_shaped_it(changed):
         hm.RBM(2, optimizer="lbfgs").partial_fit(TWO)
 
 
+def test_a_model_without_stages_is_not_sampled_along_them(two):
+    with pytest.raises(hm.ArgumentError, match=r"method: found 'stages' of a model without any; wanted .*stages=10"):
+        two.sample(2, method="stages")
+
+
 def test_sparse_rows_are_scored_as_dense_ones(two):
     np.testing.assert_array_equal(two.score_samples(sparse.csr_array(TWO)), two.score_samples(TWO))
 
@@ -251,6 +269,8 @@ def test_scores_do_not_depend_on_the_company(two):
         ({"learning_rate": float("nan")}, "learning_rate"),
         ({"batch_size": True}, "batch_size"),
         ({"n_updates": 0}, "n_updates"),
+        ({"n_temperatures": 1}, "n_temperatures: found 1; wanted a whole number of at least 2"),
+        ({"stages": -1}, "stages: found -1"),
         ({"optimizer": "sdg"}, "optimizer"),
         ({"optimizer": "lbfgs"}, "method: found 'pcd' with optimizer 'lbfgs'"),
         ({"sparsity_target": 0.0}, "sparsity_target"),

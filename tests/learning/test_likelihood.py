@@ -9,8 +9,9 @@ from catalogue import GRAPHS, pair
 from scipy import stats
 
 import harmonium as hm
-from harmonium.learning import Contrastive, Exact, Likelihood, Penalties, Persistent
+from harmonium.learning import Contrastive, Exact, Likelihood, Penalties, Persistent, Tempered
 from harmonium.learning.likelihood import Batch
+from harmonium.path import between
 
 pytestmark = pytest.mark.usefixtures("float64")
 
@@ -20,6 +21,7 @@ MACHINES = {
     "table": GRAPHS["table"],
     "masked": GRAPHS["masked"],
 }
+SAMPLED = {"CD": Contrastive(3), "PCD": Persistent(256, 3), "PT": Tempered(256, 3, 3)}
 every_machine = pytest.mark.parametrize("make", MACHINES.values(), ids=MACHINES)
 
 
@@ -92,25 +94,46 @@ def test_padding_with_rows_of_weight_zero_changes_nothing_but_the_share(make, ne
     _assert_equal(short, jax.tree.map(lambda g: g * 6 / 8, own), 1e-9)
 
 
-@pytest.mark.parametrize("negative", [Contrastive(3), Persistent(256, 3)], ids=["CD", "PCD"])
+def _at_home(negative, machine, n):
+    """What the phase carries, n times over, with chains that are exact draws; and those of the machine itself."""
+    size = 256 * n
+    states = hm.exact.sample(hm.key(1), machine, size)
+    if isinstance(negative, Contrastive):
+        return None, states
+    if isinstance(negative, Persistent):
+        return _parts(states, n), states
+    ladder = negative.init(hm.key(0), machine)[0]
+    below = [
+        hm.exact.sample(jax.random.fold_in(hm.key(3), r), between(ladder.base, machine, beta), size)
+        for r, beta in enumerate(ladder.places[:-1])
+    ]
+    replicas = [_parts(state, n) for state in (*below, states)]
+    rows = tuple(jnp.concatenate(layer, axis=1) for layer in zip(*replicas, strict=True))
+    repeated = jax.tree.map(lambda x: jnp.stack([x] * n), eqx.filter(ladder, eqx.is_array))
+    return (eqx.combine(repeated, ladder), rows, jnp.zeros(n, jnp.int32)), states
+
+
+def _parts(state, n):
+    return tuple(x.reshape(n, -1, *x.shape[1:]) for x in state)
+
+
+@pytest.mark.parametrize("negative", SAMPLED.values(), ids=SAMPLED)
 @every_machine
 def test_sampled_negative_phases_are_unbiased_at_home(make, negative):
-    """From exact draws CD and PCD estimate ⟨-∂E/∂θ⟩ in the model without bias: Student's t, false alarms 1e-9."""
+    """From exact draws CD, PCD and PT estimate ⟨-∂E/∂θ⟩ in the model without bias: Student's t, false alarms 1e-9."""
     machine = make()
     exact = hm.exact.statistics(machine)
 
     @eqx.filter_jit
-    def estimates(keys, states):
-        def one(key, state):
-            chains = state if isinstance(negative, Persistent) else None
+    def estimates(keys, chains, states):
+        def one(key, chains, state):
             batch = Batch(state[: machine.n_visible], jnp.ones(256), 256.0)
             return negative.step(key, machine, chains, batch)[0]
 
-        return jax.vmap(one)(keys, states)
+        return eqx.filter_vmap(one)(keys, chains, states)
 
-    states = hm.exact.sample(hm.key(1), machine, 256 * 400)
-    states = tuple(x.reshape(400, 256, *x.shape[1:]) for x in states)
-    found = estimates(jax.random.split(hm.key(2), 400), states)
+    chains, states = _at_home(negative, machine, 400)
+    found = estimates(jax.random.split(hm.key(2), 400), chains, _parts(states, 400))
     comparisons = sum(leaf.size for leaf in jax.tree.leaves(exact))
     for sample, wanted in zip(jax.tree.leaves(found), jax.tree.leaves(exact), strict=True):
         error = sample.std(axis=0, ddof=1) / 20 + 1e-12

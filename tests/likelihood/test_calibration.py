@@ -63,7 +63,7 @@ def outcomes(machines):
     @jax.jit
     @jax.vmap
     def run(key, arrays, places):
-        path = annealed.between(eqx.combine(arrays, rest[0]))
+        path = annealed.path_to(eqx.combine(arrays, rest[0]))
         first, up, down = jax.random.split(key, 3)
         steps = jnp.asarray(TEMPERATURES)
         start = gibbs.init(first, path.base, CHAINS)

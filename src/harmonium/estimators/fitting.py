@@ -25,9 +25,11 @@ from harmonium.learning import (
     Penalties,
     Persistent,
     PseudoLikelihood,
+    Tempered,
 )
 from harmonium.likelihood import annealed
 from harmonium.machine import Machine
+from harmonium.path import base_machine
 from harmonium.training import Optimiser, Run, Schedule, State, Watch, optimiser
 from harmonium.training.course import Row
 from harmonium.training.optimisers import NAMES
@@ -49,9 +51,11 @@ LOOKS = 20
 AUTO = OneOf(("auto",))
 NONE = OneOf((None,))
 CONSTRAINTS: dict[str, tuple[Constraint, ...]] = {
-    "method": (OneOf(("pcd", "cd", "exact", "pseudo")),),
+    "method": (OneOf(("pcd", "pt", "cd", "exact", "pseudo")),),
     "n_gibbs": (Whole(),),
     "n_chains": (Whole(), NONE),
+    "n_temperatures": (Whole(2),),
+    "stages": (Whole(0),),
     "batch_size": (Whole(),),
     "n_updates": (AUTO, Whole()),
     "optimizer": (OneOf(NAMES), Instance(optax.GradientTransformation, "an optax transformation")),
@@ -120,8 +124,11 @@ def _objective(p: dict[str, Any], penalties: Penalties) -> Objective[Machine]:
     if p["method"] == "pseudo":
         return PseudoLikelihood(penalties)
     negative: Negative
+    n_chains = int(p["batch_size" if p["n_chains"] is None else "n_chains"])
     if p["method"] == "pcd":
-        negative = Persistent(int(p["batch_size" if p["n_chains"] is None else "n_chains"]), int(p["n_gibbs"]))
+        negative = Persistent(n_chains, int(p["n_gibbs"]))
+    elif p["method"] == "pt":
+        negative = Tempered(n_chains, int(p["n_temperatures"]), int(p["n_gibbs"]))
     elif p["method"] == "cd":
         negative = Contrastive(int(p["n_gibbs"]))
     else:
@@ -165,7 +172,7 @@ class Monitor:
         if self.held is not None:
             # The same key each time: what chance adds is nearly the same for models that resemble each other.
             key = jax.random.key(0, impl="philox4x32")
-            base = annealed.base_machine(model.machine, (self.layer.mean,))
+            base = base_machine(model.machine, (self.layer.mean,))
             log_z = annealed.log_partition(model.machine, key, n_chains=64, n_temperatures=500, base=base).estimate
             free = encoded.free_energy(model, self.held)
             found["validation_log_likelihood"] = float(-jnp.mean(free) - log_z) - model.log_volume
@@ -174,7 +181,10 @@ class Monitor:
 
 def watch(p: dict[str, Any], monitor: Monitor) -> Watch:
     """Who looks on: ``LOOKS`` times in a run."""
-    every = max(1, n_updates(p) // LOOKS)
+    total, n = n_updates(p), int(p["stages"])
+    every = max(1, total // LOOKS)
+    # Closer together in the beginning, where a model changes fastest.
+    stages = tuple(total * (i + 1) ** 2 // (n + 1) ** 2 for i in range(n))
     if monitor.held is None:
-        return Watch(every, monitor)
-    return Watch(every, monitor, "validation_log_likelihood", p["patience"])
+        return Watch(every, monitor, stages=stages)
+    return Watch(every, monitor, "validation_log_likelihood", p["patience"], stages)

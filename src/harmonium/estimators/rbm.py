@@ -27,6 +27,8 @@ from harmonium.estimators.settings import Constraint, Instance, Number, OneOf, W
 from harmonium.likelihood.interval import Interval
 from harmonium.likelihood.partition import BUDGET
 from harmonium.machine import Machine
+from harmonium.path import base_machine
+from harmonium.sampling.ladder import Ladder
 from harmonium.training import Course, Run, State, Watch, follow
 from harmonium.units import Bernoulli, DualRectified, Gaussian, Rectified, Spin, Unit
 
@@ -37,6 +39,8 @@ HIDDEN: dict[str, Callable[[Any], Unit]] = {
     "rectified": Rectified,
     "dual_rectified": DualRectified,
 }
+METHODS = (OneOf(("annealing", "tempering", "stages")),)
+"""The ways in which rows are sampled."""
 
 TREES = ("_model", "_state", "machine_")
 """The attributes that hold JAX's arrays."""
@@ -63,13 +67,18 @@ class RBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         "binomial" ones counts. "gaussian" columns are standardised inside, and have variances of their own.
     hidden : {"bernoulli", "spin", "gaussian", "rectified", "dual_rectified"}, default="bernoulli"
         The type of the hidden units.
-    method : {"pcd", "cd", "exact", "pseudo"}, default="pcd"
-        The negative phase: persistent chains, short chains from the data, a sum over all configurations (for small
-        machines); or "pseudo", the gradient of the pseudo-likelihood.
+    method : {"pcd", "pt", "cd", "exact", "pseudo"}, default="pcd"
+        The negative phase: persistent chains, the same at several temperatures (parallel tempering), short chains from
+        the data, a sum over all configurations (for small machines); or "pseudo", the gradient of the
+        pseudo-likelihood.
     n_gibbs : int, default=1
-        Gibbs sweeps in an update, for "pcd" and "cd".
+        Gibbs sweeps in an update, for "pcd", "pt" and "cd".
     n_chains : int or None, default=None
-        Persistent chains, for "pcd"; as many as ``batch_size`` if None.
+        Persistent chains, for "pcd" and "pt" (there at each temperature); as many as ``batch_size`` if None.
+    n_temperatures : int, default=10
+        Temperatures, for "pt" and for ``sample`` by tempering.
+    stages : int, default=0
+        Machines of the run that are kept, also in the model's file: for ``sample`` by "stages".
     batch_size : int, default=100
         Rows in a batch.
     n_updates : "auto" or int, default="auto"
@@ -136,6 +145,7 @@ class RBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """
 
     _model: Encoded
+    _stages: tuple[Machine, ...]
     _state: State[Machine] | None
     _begun: dict[str, Any]
     _n_rows: float
@@ -159,6 +169,8 @@ class RBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         method: str = "pcd",
         n_gibbs: int = 1,
         n_chains: int | None = None,
+        n_temperatures: int = 10,
+        stages: int = 0,
         batch_size: int = 100,
         n_updates: str | int = "auto",
         optimizer: Any = "sgd",
@@ -184,6 +196,8 @@ class RBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.method = method
         self.n_gibbs = n_gibbs
         self.n_chains = n_chains
+        self.n_temperatures = n_temperatures
+        self.stages = stages
         self.batch_size = batch_size
         self.n_updates = n_updates
         self.optimizer = optimizer
@@ -339,7 +353,7 @@ class RBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         check({"n_steps": n_steps}, {"n_steps": (Whole(0),)})
         return self._of_rows(encoded.swept, X, self._chance(), jnp.asarray(n_steps))
 
-    def sample(self, n_samples: int = 1, n_steps: int = 1000) -> np.ndarray:
+    def sample(self, n_samples: int = 1, n_steps: int = 1000, method: str = "annealing") -> np.ndarray:
         """New rows, from independent chains.
 
         Parameters
@@ -347,15 +361,25 @@ class RBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         n_samples : int, default=1
             Rows.
         n_steps : int, default=1000
-            Gibbs sweeps of each chain; in the first half of them the couplings grow from zero.
+            Gibbs sweeps of each chain.
+        method : {"annealing", "tempering", "stages"}, default="annealing"
+            With "annealing", the couplings grow from zero in the first half of the sweeps. With "tempering" chains at
+            ``n_temperatures`` temperatures swap what they hold; with "stages" those of machines along the run do, of
+            which some must have been kept. These take as many times longer, and find modes between which chains of the
+            model itself do not move.
 
         Returns
         -------
         ndarray of shape (n_samples, n_features)
         """
         check_is_fitted(self)
-        check({"n_samples": n_samples, "n_steps": n_steps}, {"n_samples": (Whole(),), "n_steps": (Whole(2),)})
+        given = {"n_samples": n_samples, "n_steps": n_steps, "method": method}
+        check(given, {"n_samples": (Whole(),), "n_steps": (Whole(2),), "method": METHODS})
         with self._precision():
+            if method != "annealing":
+                return np.asarray(
+                    encoded.exchanged(self._model, self._chance(), self._ladder(method), int(n_samples), int(n_steps))
+                )
             return np.asarray(encoded.fantasies(self._model, self._chance(), int(n_samples), jnp.asarray(n_steps)))
 
     def free_energy(self, X: Any) -> np.ndarray:
@@ -433,6 +457,17 @@ class RBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             how = {"width": float(width), "budget": int(budget)}
             self._log_partition = self._model.log_partition(sampling.key(0), jnp.asarray(few), **how)
         return account(self, X)
+
+    def _ladder(self, method: str) -> Ladder:
+        """Rungs from independent units with the means of the data to the model, straight or along the run."""
+        means = None if self._model.mean is None else (self._model.mean,)
+        base = base_machine(self._model.machine, means)
+        if method == "tempering":
+            return sampling.temperatures(self._model.machine, self.n_temperatures, base=base)
+        if not self._stages:
+            wanted = "machines kept of the run: fit with stages=10, or use method='tempering'"
+            raise ArgumentError("method", "'stages' of a model without any", wanted)
+        return sampling.stages((base, *self._stages), 2 * len(self._stages) + 2)
 
     @property
     def log_partition_(self) -> Interval:
@@ -609,11 +644,18 @@ class RBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             keeper.end(course)
             self._state = course.state
             history = {name: [row[name] for row in course.history] for name in (course.history or ({},))[-1]}
-            self._settle(Encoded(course.result, layer.encoding, layer.mean), history, int(course.state.step))
+            model = Encoded(course.result, layer.encoding, layer.mean)
+            self._settle(model, history, int(course.state.step), course.stages)
 
-    def _settle(self, model: Encoded, history: dict[str, list[int | float]], n_updates: int) -> None:
-        """Make a model the fitted one."""
-        self._model = model
+    def _settle(
+        self,
+        model: Encoded,
+        history: dict[str, list[int | float]],
+        n_updates: int,
+        stages: tuple[Machine, ...] = (),
+    ) -> None:
+        """Make a model the fitted one, and machines those it went through."""
+        self._model, self._stages = model, stages
         self.__dict__.pop("_log_partition", None)
         if not hasattr(self, "_state"):
             self._random, self._n_rows, self._state = self._seed(), 0.0, None

@@ -19,9 +19,6 @@ The layers summed out are the first to be drawn in the sweep that follows, from 
 step of an RBM costs two matrix products.
 """
 
-from collections.abc import Sequence
-from math import inf
-
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -30,12 +27,9 @@ from jaxtyping import Array, Bool, Float, Int, Key, Scalar
 from harmonium.errors import ArgumentError
 from harmonium.likelihood.importance import Weights
 from harmonium.machine import Known, Machine, State
+from harmonium.path import base_machine, between, lifted
 from harmonium.sampling import gibbs
-from harmonium.units import Unit
 from harmonium.units.unit import Values, known
-
-SMOOTHING = 0.05
-"""The share of a neutral layer's mean in the mean of the base: no unit of the base is frozen."""
 
 STRETCHES = 32
 """Parts of the way whose log weights are kept apart: short sums lose few digits, and say where the variance arises."""
@@ -80,14 +74,14 @@ def log_partition(
     for name, value, least in (("n_chains", n_chains, 2), ("n_temperatures", n_temperatures, 1)):
         if value < least:
             raise ArgumentError(name, f"{value}", f"at least {least}")
-    path = between(machine, base, ladder)
+    path = path_to(machine, base, ladder)
     start_key, key = jax.random.split(key)
     start = gibbs.init(start_key, path.base, n_chains)
     log_weights, _ = anneal(key, path, start, jnp.asarray(n_temperatures), jnp.asarray(False))
     return Weights(jnp.sum(log_weights, axis=1))
 
 
-def between(machine: Machine, base: Machine | None = None, ladder: Values | None = None) -> Path:
+def path_to(machine: Machine, base: Machine | None = None, ladder: Values | None = None) -> Path:
     """The path to a machine, by default from ``base_machine(machine)`` on the usual ladder.
 
     On the usual ladder β = u(2 - u): steps shrink towards β = 1, where chains of a learned machine mix slowest.
@@ -99,34 +93,6 @@ def between(machine: Machine, base: Machine | None = None, ladder: Values | None
     betas = u * (2 - u) if ladder is None else jnp.asarray(ladder, float)
     _require_ladder(betas)
     return Path(machine, base, betas.astype(machine.layers[0].bias.dtype))
-
-
-def base_machine(machine: Machine, means: Sequence[Values] | None = None) -> Machine:
-    """The machine without its couplings, its hidden biases 0.
-
-    With ``means``, those of the visible layers in the data, its visible layers have these (nearly: see ``SMOOTHING``):
-    a base that resembles the data lowers the variance. So do hidden biases of 0: the hidden units of a learned machine
-    are mostly held down by their own, and would follow the couplings late.
-    """
-    visible = machine.layers[: machine.n_visible]
-    if means is not None:
-        arrays = [jnp.asarray(mean, unit.bias.dtype) for mean, unit in zip(means, visible, strict=False)]
-        shapes, wanted = [mean.shape for mean in arrays], [unit.shape for unit in visible]
-        if len(means) != len(visible) or shapes != wanted:
-            raise ArgumentError("means", f"{len(means)} arrays of shapes {shapes}", f"{wanted}, of the visible layers")
-        visible = tuple(unit.with_mean(_smoothed(unit, mean)) for unit, mean in zip(visible, arrays, strict=True))
-    hidden = machine.layers[machine.n_visible :]
-    layers = (*visible, *(eqx.tree_at(lambda u: u.bias, unit, jnp.zeros_like(unit.bias)) for unit in hidden))
-    couplings = tuple(eqx.tree_at(lambda c: c.weights, c, jnp.zeros_like(c.weights)) for c in machine.couplings)
-    base: Machine = eqx.tree_at(lambda m: (m.layers, m.couplings), machine, (layers, couplings))
-    return base
-
-
-def _smoothed(unit: Unit, mean: Array) -> Array:
-    """Off the ends of the unit's domain, where its bias would be infinite."""
-    if unit.tails() is not None and unit.support == (-inf, inf):
-        return mean
-    return (1 - SMOOTHING) * mean + SMOOTHING * unit.neutral().mean(jnp.zeros_like(mean))
 
 
 def _require_base(base: Machine, machine: Machine) -> None:
@@ -153,7 +119,7 @@ def anneal(
     Their sum over the stretches is the log of an estimate of Z or, ``down``, of 1/Z.
     """
     machine, base = path.machine, path.base
-    summed = _summed(machine)
+    summed = machine.summable()
     order = (*summed, *(layer for layer in machine.order if layer not in summed))
 
     def beta(place: Array) -> Array:
@@ -176,23 +142,13 @@ def anneal(
     return jnp.where(down, log_weights[::-1], log_weights).T, state
 
 
-def _summed(machine: Machine) -> tuple[int, ...]:
-    """Layers that neither touch each other nor themselves, the earlier in a sweep the rather: of an RBM, the hidden."""
-    chosen: set[int] = set()
-    for layer in machine.order:
-        neighbours = {b if a == layer else a for a, b in machine.joins if layer in (a, b)}
-        if not neighbours & {layer, *chosen}:
-            chosen.add(layer)
-    return tuple(sorted(chosen))
-
-
 def _increment(machine: Machine, base: Machine, given: Known, before: Array, after: Array) -> Array:
     """F at β = ``before`` less F at β = ``after``, layer by layer: a difference of two sums would lose digits."""
     total = jnp.zeros((), before.dtype)
     for layer, (unit, alone, x) in enumerate(zip(machine.layers, base.layers, given, strict=True)):
         if x is None:
             inputs = machine.inputs_from_others(given, layer)
-            cgfs = [_between(alone, unit, beta).cgf(beta * inputs) for beta in (before, after)]
+            cgfs = [between(alone, unit, beta).cgf(beta * inputs) for beta in (before, after)]
             total = total + jnp.sum(cgfs[1] - cgfs[0], axis=-1)
         else:
             total = total + (after - before) * (alone.energy(x) - unit.energy(x))
@@ -212,15 +168,4 @@ def _swept(
     So the inputs of the layers drawn first are, to the compiler, those of ``_increment``: the same product, made once.
     """
     beta = jnp.maximum(beta, 1e-9)  # the way down ends at 0; the last sweep is not weighed
-    pairs = zip(base.layers, machine.layers, strict=True)
-    layers = tuple(_between(alone, unit, beta).scaled(1 / beta) for alone, unit in pairs)
-    lifted: Machine = eqx.tree_at(lambda m: m.layers, machine, layers)
-    return gibbs.step(key, lifted, state, beta=beta, order=order)[0]
-
-
-def _between(alone: Unit, unit: Unit, beta: Scalar) -> Unit:
-    """The layer of θ_β = (1-β)θ₀ + βθ."""
-    start, _ = eqx.partition(alone, eqx.is_inexact_array)
-    end, rest = eqx.partition(unit, eqx.is_inexact_array)
-    mixed: Unit = eqx.combine(jax.tree.map(lambda a, b: (1 - beta) * a + beta * b, start, end), rest)
-    return mixed
+    return gibbs.step(key, lifted(base, machine, beta), state, beta=beta, order=order)[0]

@@ -22,6 +22,7 @@ from harmonium.likelihood.annealed import Path
 from harmonium.likelihood.interval import AGREE, Interval
 from harmonium.likelihood.verdict import SIGMA, judged
 from harmonium.machine import Machine, State
+from harmonium.path import base_machine
 from harmonium.sampling import Moments, gibbs, run
 from harmonium.units.unit import Values
 
@@ -64,7 +65,7 @@ def log_partition(
             raise ArgumentError(name, f"{value}", f"at least {least}")
     if exact.work(machine) <= MAX_WORK:
         return Interval.exact(float(exact.log_partition(machine)))
-    path = annealed.between(machine, annealed.base_machine(machine, means))
+    path = annealed.path_to(machine, base_machine(machine, means))
     given = None if chains is None else _states(machine, chains)
     n_steps, left = min(FIRST, _affordable(budget)), budget
     rounds: list[Round] = []
@@ -106,7 +107,7 @@ def steadier(path: Path, up: LogWeights, down: LogWeights) -> Path:
     stretch = np.linspace(0, 1, annealed.STRETCHES + 1)
     beta_at = np.interp(stretch, u, np.asarray(path.ladder, float))
     reached = np.append(0, np.cumsum(shares) / shares.sum())
-    return annealed.between(path.machine, path.base, np.interp(stretch, reached, beta_at))
+    return annealed.path_to(path.machine, path.base, np.interp(stretch, reached, beta_at))
 
 
 def _round(key: Key[Array, ""], path: Path, given: State | None, n_steps: int) -> Round:

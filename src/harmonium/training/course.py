@@ -21,12 +21,13 @@ class Best(NamedTuple):
 
 
 class Course(NamedTuple):
-    """How far a run has come."""
+    """How far a run has come; ``stages`` are the models it went through that are kept."""
 
     state: State[Any]
     history: tuple[Row, ...] = ()
     best: Best | None = None
     stopped: bool = False
+    stages: tuple[Any, ...] = ()
 
     @property
     def result(self) -> Any:
@@ -38,13 +39,15 @@ class Watch(NamedTuple):
     """Who looks on: every ``every`` steps ``monitor`` looks at the state, and what it finds goes into the history.
 
     With a ``criterion``, one of the monitor's names, the model for which it is highest is kept, and the run stops when
-    ``patience`` looks in a row found none higher (never, if it is None).
+    ``patience`` looks in a row found none higher (never, if it is None). The model at the first end of a chunk from
+    each step of ``stages`` on, in order, is kept.
     """
 
     every: int
     monitor: Callable[[State[Any]], Row]
     criterion: str | None = None
     patience: int | None = None
+    stages: tuple[int, ...] = ()
 
 
 def follow(
@@ -64,6 +67,8 @@ def follow(
     for state in chunks(run, course.state, batches, until, size, watch.every):
         course = course._replace(state=state)
         step = int(state.step)
+        if len(course.stages) < sum(stage <= step for stage in watch.stages):
+            course = course._replace(stages=(*course.stages, state.result))
         if step % watch.every == 0 or step == until:
             course = _looked(course, watch, step, step / batches.steps_per_epoch)
         yield course
