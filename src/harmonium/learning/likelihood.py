@@ -54,7 +54,7 @@ class Likelihood(Objective[Machine]):
     """
 
     negative: Negative
-    penalties: Penalties = Penalties()
+    penalties: Penalties = eqx.field(default_factory=Penalties)
     centred: bool = eqx.field(default=True, static=True)
     gauge_rate: float = eqx.field(default=0.01, static=True)
     rounded: bool = eqx.field(default=False, static=True)
