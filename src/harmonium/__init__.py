@@ -12,6 +12,14 @@ if TYPE_CHECKING:
     from harmonium.couplings import Dense, Edges, Within
     from harmonium.errors import ArgumentError, DivergenceError, NotNormalisableError
     from harmonium.estimators import RBM, BernoulliRBM, load
+    from harmonium.estimators.displays import (
+        AutocorrelationDisplay,
+        FiltersDisplay,
+        HistoryDisplay,
+        MomentsDisplay,
+        SamplesDisplay,
+        WeightsDisplay,
+    )
     from harmonium.gauge import Gauge, zero_sum
     from harmonium.likelihood import exact
     from harmonium.likelihood.interval import Interval
@@ -27,6 +35,17 @@ _HOME = {
     **dict.fromkeys(["boltzmann", "deep", "ising", "rbm"], "harmonium.build"),
     **dict.fromkeys(["ArgumentError", "DivergenceError", "NotNormalisableError"], "harmonium.errors"),
     **dict.fromkeys(["RBM", "BernoulliRBM", "load"], "harmonium.estimators"),
+    **dict.fromkeys(
+        [
+            "AutocorrelationDisplay",
+            "FiltersDisplay",
+            "HistoryDisplay",
+            "MomentsDisplay",
+            "SamplesDisplay",
+            "WeightsDisplay",
+        ],
+        "harmonium.estimators.displays",
+    ),
     **dict.fromkeys(["Gauge", "zero_sum"], "harmonium.gauge"),
     **dict.fromkeys(
         ["Keep", "Moments", "Statistics", "exchanged", "key", "run", "sample", "stages", "temperatures"],
@@ -44,6 +63,7 @@ __version__ = "0.1.0"
 __all__ = [
     "RBM",
     "ArgumentError",
+    "AutocorrelationDisplay",
     "Bernoulli",
     "BernoulliRBM",
     "Binomial",
@@ -52,16 +72,21 @@ __all__ = [
     "DivergenceError",
     "DualRectified",
     "Edges",
+    "FiltersDisplay",
     "Gauge",
     "Gaussian",
+    "HistoryDisplay",
     "Interval",
     "Keep",
     "Machine",
     "Moments",
+    "MomentsDisplay",
     "NotNormalisableError",
     "Rectified",
+    "SamplesDisplay",
     "Spin",
     "Statistics",
+    "WeightsDisplay",
     "Within",
     "boltzmann",
     "datasets",

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from harmonium import __version__
-from harmonium.cli import demo, evaluate, fit, info, resume, sample, score, transform
+from harmonium.cli import demo, evaluate, fit, info, report, resume, sample, score, transform
 from harmonium.errors import ArgumentError, DivergenceError, NotNormalisableError
 
 VERBS = {
@@ -17,6 +17,7 @@ VERBS = {
     "resume": resume,
     "score": score,
     "evaluate": evaluate,
+    "report": report,
     "sample": sample,
     "transform": transform,
     "info": info,

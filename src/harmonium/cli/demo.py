@@ -20,6 +20,7 @@ EXAMPLE = "harmonium demo"
 
 SETTINGS: dict[str, Any] = {"n_components": 128, "n_updates": 10_000, "validation_fraction": 0.1, "random_state": 0}
 N_TEST = 360
+TITLE = "Harmonium: the demonstration"
 WRITTEN = ".harmonium-demo.json"
 """Which files of the folder are the demonstration's own, by their digests: only these are replaced."""
 
@@ -44,9 +45,8 @@ def run(args: Namespace) -> None:
 
     from harmonium import datasets
     from harmonium.data.batches import permutation
-    from harmonium.estimators import RBM, held_out, independent
-    from harmonium.report import pictures
-    from harmonium.report.mixture import Mixture
+    from harmonium.estimators import RBM, reporting
+    from harmonium.report import poster, story
 
     digits = datasets.digits()
     order = permutation(0, 0, len(digits))
@@ -57,28 +57,20 @@ def run(args: Namespace) -> None:
         warnings.filterwarnings("ignore", ".*have one value only", UserWarning)  # the summary says so
         model.fit(train)
     model.set_params(verbose=0)
-    learned, held = held_out(model, len(train))
-    mixture = Mixture.best(train[learned], train[held])
-    k = len(mixture.shares)
-    scores: dict[str, Any] = {
-        "this model": model.score_samples(test),
-        f"mixture of {k} independent models": mixture.log_likelihood(test),
-        "independent columns": independent(model, test),
-    }
-    means = [float(one.mean()) for one in scores.values()]
-    levels = dict(zip(("the model, test rows", "mixture, test rows", "independent, test rows"), means, strict=True))
-    figure = pictures.demo(test[:70], model.sample(70), model.components_, (8, 8), model.history_, levels)
+    found = reporting.findings(model, train, test, shape=(8, 8), title=TITLE, command="harmonium demo")
+    scores = {"this model": found.scores[-1].model, **found.scores[-1].others}
+    levels = {f"{name.removeprefix('this ')}, test rows": float(one.mean()) for name, one in scores.items()}
+    figure = poster.draw(test[:70], found.samples[:70], found.weights, (8, 8), found.history, levels)
     picture, data = io.BytesIO(), io.BytesIO()
     figure.savefig(picture, dpi=130, format="png")
     np.savez_compressed(data, train=train, test=test)
     summary = _summary(folder, model, scores, len(train), int((~ink).sum()))
-    about = "Test rows beside rows the model made up; the weights of hidden units; log-likelihood against updates"
     content = {
         "digits.npz": data.getvalue(),
         "model.safetensors": _saved(model),
         "picture.png": picture.getvalue(),
         "summary.md": summary.text().encode(),
-        "report.html": summary.page(picture.getvalue(), about).encode(),
+        "report.html": story.report(found._replace(further=summary.commands)).encode(),
     }
     _leave(folder, content, own)
     if not args.quiet:
@@ -95,7 +87,7 @@ def _saved(model: Any) -> bytes:
 
 
 def _summary(folder: Path, model: Any, scores: dict[str, Any], n_train: int, n_blank: int) -> Any:
-    from harmonium.report.page import Summary
+    from harmonium.report.summary import Summary
 
     z = model.log_partition_
     near = "exactly" if z.method == "exact" else f"to ± {z.standard_error:.2g} (annealed importance sampling)"
@@ -107,7 +99,7 @@ def _summary(folder: Path, model: Any, scores: dict[str, Any], n_train: int, n_b
         lead = ours - theirs
         table.append((name, f"{theirs.mean():.2f} ± {_error(theirs):.2f}", f"{lead.mean():.2f} ± {_error(lead):.2f}"))
     return Summary(
-        "Harmonium: the demonstration",
+        TITLE,
         [
             f"A restricted Boltzmann machine with {model.n_components} hidden units learned from {n_train:,} binary "
             f"pictures of digits, 8×8, in {model.n_updates_:,} updates; a tenth of these rows was held out to choose "

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from inspect import getdoc, signature
 from typing import Any
 
-ASIDE = ("checkpoint", "resume", "verbose")
+ASIDE = ("checkpoint", "resume", "verbose", "log")
 """Parameters that the command line has its own words for."""
 
 RENAMED = {"random_state": "seed", "validation_fraction": "validation"}

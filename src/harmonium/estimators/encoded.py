@@ -120,7 +120,13 @@ def swept(
 
 @eqx.filter_jit
 def fantasies(model: Encoded, key: Key[Array, ""], n: int, n_steps: Array) -> Float[Array, "n columns"]:
-    """Rows from chains that start without couplings, with the means of the data, and end at the machine itself.
+    """Rows from the chains of ``grown``."""
+    return model.encoding.rows(grown(model, key, n, n_steps)[0])
+
+
+@eqx.filter_jit
+def grown(model: Encoded, key: Key[Array, ""], n: int, n_steps: Array) -> State:
+    """Chains that start without couplings, with the means of the data, and end at the machine itself.
 
     The couplings grow over the first half of the sweeps: started in the full machine, chains stay in the nearest mode.
     """
@@ -131,7 +137,8 @@ def fantasies(model: Encoded, key: Key[Array, ""], n: int, n_steps: Array) -> Fl
         beta = jnp.minimum(1, 2 * (t + 1) / n_steps).astype(model.machine.layers[0].bias.dtype)
         return gibbs.step(jax.random.fold_in(key, t), between(base, model.machine, beta), state)[0]
 
-    return model.encoding.rows(jax.lax.fori_loop(0, n_steps, sweep, gibbs.init(first, base, n))[0])
+    state: State = jax.lax.fori_loop(0, n_steps, sweep, gibbs.init(first, base, n))
+    return state
 
 
 def exchanged(model: Encoded, key: Key[Array, ""], ladder: Ladder, n: int, n_steps: int) -> Float[Array, "n columns"]:
@@ -141,7 +148,7 @@ def exchanged(model: Encoded, key: Key[Array, ""], ladder: Ladder, n: int, n_ste
 
 
 def over_rows(
-    function: Callable[..., Array], model: Encoded, rows: Rows, key: Key[Array, ""] | None = None, *rest: Any
+    function: Callable[..., Array], model: eqx.Module, rows: Rows, key: Key[Array, ""] | None = None, *rest: Any
 ) -> np.ndarray:
     """A function of each row, block by block: blocks of few shapes, so that little is compiled."""
     parts = []

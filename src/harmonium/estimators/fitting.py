@@ -3,7 +3,6 @@
 from typing import Any
 
 import equinox as eqx
-import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
@@ -12,9 +11,8 @@ from jaxtyping import Array, Float
 from harmonium.data import Encoding, Rows
 from harmonium.data.batches import permutation
 from harmonium.errors import ArgumentError
-from harmonium.estimators import encoded
 from harmonium.estimators.encoded import Encoded
-from harmonium.estimators.settings import Constraint, Instance, Number, OneOf, Whole
+from harmonium.estimators.settings import Constraint, Instance, Number, OneOf, Some, Whole
 from harmonium.estimators.visible import Visible
 from harmonium.learning import (
     Contrastive,
@@ -27,11 +25,10 @@ from harmonium.learning import (
     PseudoLikelihood,
     Tempered,
 )
-from harmonium.likelihood import annealed
 from harmonium.machine import Machine
-from harmonium.path import base_machine
 from harmonium.training import Optimiser, Run, Schedule, State, Watch, optimiser
 from harmonium.training.course import Row
+from harmonium.training.monitor import CHEAP, MONITORS, Sight, look
 from harmonium.training.optimisers import NAMES
 from harmonium.training.schedules import SHAPES
 
@@ -47,6 +44,9 @@ SLOWER = {"visible": 0.1, "hidden": 0.3}
 
 LOOKS = 20
 """How often the monitors look in the course of a run."""
+
+N_WATCHED, N_HELD = 256, 2000
+"""Rows that the monitors look at: of those learned from, spread evenly, and of those held out."""
 
 AUTO = OneOf(("auto",))
 NONE = OneOf((None,))
@@ -69,6 +69,8 @@ CONSTRAINTS: dict[str, tuple[Constraint, ...]] = {
     "sparsity_target": (Number(0.0, 1.0, closed=False),),
     "validation_fraction": (Number(0.0, 0.9),),
     "patience": (Whole(), NONE),
+    "monitors": (OneOf(("auto", "all", "none")), Some(tuple(MONITORS))),
+    "monitor_every": (AUTO, Whole()),
 }
 """What the parameters that say how to learn may be."""
 
@@ -152,39 +154,29 @@ def _optimiser(p: dict[str, Any], layer: Visible, streaming: bool) -> Optimiser:
     return optimiser(chosen, Schedule(jnp.asarray(rate, float), jnp.asarray(n_updates(p)), shape))
 
 
-class Monitor:
-    """What is written down in the course of a run, from the same few rows each time."""
+def watch(
+    p: dict[str, Any], run: Run[Machine], layer: Visible, rows: Rows, learned: np.ndarray, held: np.ndarray | None
+) -> Watch:
+    """Who looks on, how often: at the same rows each time, ``N_WATCHED`` learned from and ``N_HELD`` held out."""
+    spread = np.linspace(0, len(learned) - 1, N_WATCHED).astype(int)
+    some = run.encode(jnp.asarray(rows.take(learned[spread])))
+    others = None if held is None else run.encode(jnp.asarray(rows.take(held[:N_HELD])))
+    names = monitors(p["monitors"], held is not None)
 
-    def __init__(self, layer: Visible, rows: Rows, learned: np.ndarray, held: np.ndarray | None) -> None:
-        self.layer = layer
-        spread = np.linspace(0, len(learned) - 1, 256).astype(int)
-        self.rows = jnp.asarray(rows.take(learned[spread]))
-        self.held = None if held is None else jnp.asarray(rows.take(held[:2000]))
+    def monitor(state: State[Machine]) -> Row:
+        volume = jnp.asarray(Encoded(state.model, layer.encoding, None).log_volume)  # traced: another table, same code
+        return look(Sight(run, state, some, others, (layer.mean,), volume), names)
 
-    def __call__(self, state: State[Machine]) -> Row:
-        """The monitored numbers of a state."""
-        model = Encoded(state.result, self.layer.encoding, self.layer.mean)
-        found: Row = {}
-        if all(unit.states() is not None for unit in model.machine.layers[:1]):
-            found["pseudo_likelihood"] = float(jnp.mean(encoded.log_pseudolikelihood(model, self.rows)))
-        else:
-            found["reconstruction_error"] = float(jnp.mean(encoded.reconstruction_error(model, self.rows)))
-        if self.held is not None:
-            # The same key each time: what chance adds is nearly the same for models that resemble each other.
-            key = jax.random.key(0, impl="philox4x32")
-            base = base_machine(model.machine, (self.layer.mean,))
-            log_z = annealed.log_partition(model.machine, key, n_chains=64, n_temperatures=500, base=base).estimate
-            free = encoded.free_energy(model, self.held)
-            found["validation_log_likelihood"] = float(-jnp.mean(free) - log_z) - model.log_volume
-        return found
-
-
-def watch(p: dict[str, Any], monitor: Monitor) -> Watch:
-    """Who looks on: ``LOOKS`` times in a run."""
     total, n = n_updates(p), int(p["stages"])
-    every = max(1, total // LOOKS)
+    every = max(1, total // LOOKS) if p["monitor_every"] == "auto" else int(p["monitor_every"])
     # Closer together in the beginning, where a model changes fastest.
     stages = tuple(total * (i + 1) ** 2 // (n + 1) ** 2 for i in range(n))
-    if monitor.held is None:
+    if held is None:
         return Watch(every, monitor, stages=stages)
     return Watch(every, monitor, "validation_log_likelihood", p["patience"], stages)
+
+
+def monitors(asked: Any, held: bool) -> tuple[str, ...]:
+    """The names of the monitors that were asked for; with rows held out, also what they are held out for."""
+    names = {"auto": CHEAP, "all": tuple(MONITORS), "none": ()}.get(asked, asked) if isinstance(asked, str) else asked
+    return tuple(name for name in MONITORS if name in names or (held and name == "log_likelihood"))

@@ -14,7 +14,7 @@ from harmonium.training import Course, checkpoint
 INTERVAL = 30.0
 """Seconds between two checkpoints."""
 
-ASIDE = ("checkpoint", "resume", "verbose", "random_state")
+ASIDE = ("checkpoint", "resume", "verbose", "log", "random_state")
 """Parameters that another sitting of the same run may change."""
 
 

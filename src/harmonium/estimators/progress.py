@@ -12,6 +12,9 @@ from harmonium.training import Course
 LINES = 10.0
 """Seconds between two lines in a pipe."""
 
+SAID, UNSAID, TROUBLES = 3, ("log_partition_error",), ("dead_units", "saturated_units")
+"""How many of the monitors' numbers fit on a line, the first being what matters most; and those said if not zero."""
+
 
 class Display:
     """Shows how far a run has come, how fast it goes, the time left, and what the monitors found last."""
@@ -66,7 +69,9 @@ class Display:
 
 def _found(course: Course) -> str:
     row = course.history[-1] if course.history else {}
-    found = [f"{name.replace('_', ' ')} {row[name]:.4g}" for name in row if name not in ("step", "epoch")]
+    said = [name for name in row if name not in ("step", "epoch", *UNSAID)][:SAID]
+    said += [name for name in TROUBLES if row.get(name, 0) and name not in said]
+    found = [f"{name.replace('_', ' ')} {row[name]:.4g}" for name in said]
     if course.stopped and course.best is not None:
         found.append(f"stopped: best after {course.best.step}")
     return ", ".join(found)

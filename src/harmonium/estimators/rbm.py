@@ -14,7 +14,7 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from harmonium import build, sampling
-from harmonium.artifact import FilePath
+from harmonium.artifact import FilePath, write_bytes
 from harmonium.data import Batches, Codes, Plain, Rows, check_weights, read
 from harmonium.errors import ArgumentError, DivergenceError
 from harmonium.estimators import encoded, files, fitting, keeping
@@ -29,7 +29,7 @@ from harmonium.likelihood.partition import BUDGET
 from harmonium.machine import Machine
 from harmonium.path import base_machine
 from harmonium.sampling.ladder import Ladder
-from harmonium.training import Course, Run, State, Watch, follow
+from harmonium.training import Course, Journal, Run, State, Watch, follow
 from harmonium.units import Bernoulli, DualRectified, Gaussian, Rectified, Spin, Unit
 
 HIDDEN: dict[str, Callable[[Any], Unit]] = {
@@ -101,7 +101,16 @@ class RBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     validation_fraction : float, default=0
         Share of the rows that is held out. The model kept is the one with the highest log-likelihood there.
     patience : int or None, default=5
-        With rows held out, the number of looks (20 in a run) without a better model after which the run stops.
+        With rows held out, the number of looks without a better model after which the run stops.
+    monitors : {"auto", "all", "none"} or list of str, default="auto"
+        What is watched: "log_likelihood", "pseudo_likelihood", "reconstruction_error", "free_energy_gap" (of rows held
+        out and learned from), "gradient_norm", "hidden_activity", "chain_memory". "auto" leaves out the first, which
+        takes an annealing each time; with rows held out it is always watched.
+    monitor_every : "auto" or int, default="auto"
+        Updates between two looks of the monitors; "auto" is a twentieth of the run.
+    log : path or None, default=None
+        Where each look is also written down: lines of JSON if it ends in ``.jsonl``, else a folder of events for
+        TensorBoard.
     dtype : {"float32", "float64"}, default="float32"
         Precision.
     checkpoint : path or None, default=None
@@ -155,6 +164,7 @@ class RBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         "hidden": (OneOf(tuple(HIDDEN)),),
         **fitting.CONSTRAINTS,
         "dtype": (OneOf(("float32", "float64")),),
+        "log": (OneOf((None,)), Instance(str, "a path"), Instance(os.PathLike, "a pathlib.Path")),
         "checkpoint": (OneOf((None,)), Instance(str, "the path of a folder"), Instance(os.PathLike, "a pathlib.Path")),
         "resume": (OneOf((True, False)),),
         "verbose": (Whole(0), OneOf((True, False))),
@@ -184,6 +194,9 @@ class RBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         sparsity_target: float = 0.1,
         validation_fraction: float = 0.0,
         patience: int | None = 5,
+        monitors: Any = "auto",
+        monitor_every: str | int = "auto",
+        log: Any = None,
         dtype: str = "float32",
         checkpoint: Any = None,
         resume: bool = False,
@@ -211,6 +224,9 @@ class RBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.sparsity_target = sparsity_target
         self.validation_fraction = validation_fraction
         self.patience = patience
+        self.monitors = monitors
+        self.monitor_every = monitor_every
+        self.log = log
         self.dtype = dtype
         self.checkpoint = checkpoint
         self.resume = resume
@@ -250,10 +266,11 @@ class RBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 jax.random.fold_in(key, 1), self._machine(layer, jax.random.fold_in(key, 0)), (layer.mean,)
             )
             course = keeper.begin(Course(start))
-            watch = fitting.watch(p, fitting.Monitor(layer, rows, learned, held))
+            watch = fitting.watch(p, run, layer, rows, learned, held)
+            journal = Journal(self.log, course, resumed=keeper.resumed)
             validate_data(self, X, skip_check_array=True)
             self._begin(layer, keeper.seed, n_rows)
-            self._pursue(run, course, batches, fitting.n_updates(p), watch, layer, keeper)
+            self._pursue(run, course, batches, fitting.n_updates(p), watch, layer, keeper, journal)
         return self
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> "RBM":
@@ -301,8 +318,9 @@ class RBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             batches = Batches(rows, size, self._random + step, weights, whole=True, first=step)
             until = step + batches.steps_per_epoch
             watch = Watch(until + 1, lambda _: {})
-            keeper = Keeper(None, False, {}, 0)
-            self._pursue(run, Course(self._state), batches, until, watch, layer, keeper, brief=True)
+            course, keeper = Course(self._state), Keeper(None, False, {}, 0)
+            journal = Journal(None, course, resumed=False)
+            self._pursue(run, course, batches, until, watch, layer, keeper, journal, brief=True)
         return self
 
     def transform(self, X: Any) -> np.ndarray:
@@ -478,6 +496,43 @@ class RBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         return self._inner_log_partition().shifted(self._model.log_volume + self._model.energy_shift)
 
+    def report(
+        self,
+        path: FilePath,
+        X: Any = None,
+        X_test: Any = None,
+        *,
+        shape: tuple[int, int] | str | None = "auto",
+        title: str | None = None,
+        command: str | None = None,
+    ) -> None:
+        """Write a page about the model: how likely it finds rows, what it learned, what is wrong, how to repeat it.
+
+        One HTML file that needs no network, for light and dark, screens and phones.
+
+        Parameters
+        ----------
+        path : path
+            The file, usually with the ending ``.html``.
+        X : array, sparse matrix or data frame of shape (n_samples, n_features), or None
+            The table that the model learned from, for likelihoods and for the moments of data and model.
+        X_test : array, sparse matrix or data frame of shape (n_test, n_features), or None
+            Rows that it has not seen.
+        shape : "auto", (height, width) or None, default="auto"
+            That of the rows as images. "auto" takes rows of a square number of values in [0, 1], from 8 × 8 on, without
+            names of columns, to be square images; None says that they are none.
+        title : str or None
+            The heading.
+        command : str or None
+            What was typed to make the model, if that was not Python.
+        """
+        from harmonium.estimators import reporting  # matplotlib takes its time
+
+        check_is_fitted(self)
+        with self._precision():
+            content = reporting.page(self, X, X_test, shape=shape, title=title, command=command)
+        write_bytes(path, content.encode())
+
     def save(self, path: FilePath) -> None:
         """Write the model to one file; ``harmonium.load`` reads it.
 
@@ -626,16 +681,18 @@ class RBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         watch: Watch,
         layer: columns.Visible,
         keeper: Keeper,
+        journal: Journal,
         *,
         brief: bool = False,
     ) -> None:
         """Follow a course to its end; the model is settled also where it diverges."""
         what = f"{type(self).__name__} {batches.rows.n_columns} {type(layer.unit).__name__} - {self.n_components}"
         try:
-            with Display(what, until, shown=bool(self.verbose)) as display:
+            with Display(what, until, shown=bool(self.verbose)) as display, journal:
                 for reached in follow(run, course, batches, until, watch, brief=brief):
                     course = reached
                     keeper.keep(course)
+                    journal.write(course)
                     display.show(course)
         except DivergenceError as error:
             course = course._replace(state=error.state)

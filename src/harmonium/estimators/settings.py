@@ -55,6 +55,19 @@ class OneOf(NamedTuple):
         return "one of " + ", ".join(map(repr, self.values))
 
 
+class Some(NamedTuple):
+    """A list or tuple of some words."""
+
+    words: tuple[str, ...]
+
+    def accepts(self, value: object) -> bool:
+        """Whether the value is one."""
+        return isinstance(value, list | tuple) and all(word in self.words for word in value)
+
+    def __str__(self) -> str:
+        return "a list of " + ", ".join(map(repr, self.words))
+
+
 class Instance(NamedTuple):
     """An object of some type."""
 
@@ -69,7 +82,7 @@ class Instance(NamedTuple):
         return self.words
 
 
-Constraint = Whole | Number | OneOf | Instance
+Constraint = Whole | Number | OneOf | Some | Instance
 
 
 def check(parameters: Mapping[str, Any], constraints: Mapping[str, tuple[Constraint, ...]]) -> None:

@@ -6,7 +6,7 @@ from jaxtyping import Array, Key, PyTree
 
 from harmonium.learning.likelihood import Negative, marginalised, sweeps
 from harmonium.learning.objective import Batch, shares
-from harmonium.machine import Machine
+from harmonium.machine import Machine, State
 from harmonium.sampling import gibbs
 
 
@@ -41,3 +41,7 @@ class Persistent(Negative):
     def step(self, key: Key[Array, ""], machine: Machine, chains: PyTree, batch: Batch) -> tuple[Machine, PyTree]:
         chains = sweeps(key, machine, chains, self.n_gibbs, order=machine.order[::-1])
         return machine.statistics(marginalised(machine, chains)), chains
+
+    def chains(self, carried: PyTree) -> State | None:
+        chains: State = carried
+        return chains

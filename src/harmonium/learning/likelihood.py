@@ -35,6 +35,10 @@ class Negative(eqx.Module):
     def step(self, key: Key[Array, ""], machine: Machine, chains: PyTree, batch: Batch) -> tuple[Machine, PyTree]:
         """The mean statistics in the model, in the machine's shape, and what to carry on."""
 
+    def chains(self, carried: PyTree) -> State | None:
+        """The chains among what the phase carries, one configuration each, if it has any."""
+        return None
+
     def log_partition(self, machine: Machine) -> Scalar:
         """log Z, whose gradient is what the phase estimates, where it can be computed."""
         found = f"{type(self).__name__}, which estimates the gradient of log Z but not log Z"
@@ -91,6 +95,9 @@ class Likelihood(Objective[Machine]):
     def leave(self, machine: Machine, update: Machine, state: PyTree) -> Machine:
         """A step of the parameters in centred variables, as a step of the plain ones."""
         return positive.leave(machine, self._leave(machine, update, state) if self.centred else update)
+
+    def chains(self, state: PyTree) -> State | None:
+        return self.negative.chains(state[0])
 
     def value(self, machine: Machine, batch: Batch) -> Scalar:
         """(1/B) Σᵢ wᵢ log p(xᵢ) - s penalty: what a step climbs, where the negative phase has a log Z."""

@@ -48,6 +48,10 @@ class Objective(eqx.Module, Generic[Model]):
         place: Model = eqx.filter(model, eqx.is_inexact_array)
         return place
 
+    def chains(self, state: PyTree) -> tuple[Float[Array, "..."], ...] | None:
+        """The Markov chains in what is carried, if there are any: for those who look on."""
+        return None
+
     def value(self, model: Model, batch: Batch) -> Scalar:
         """What is climbed, where it can be computed: optimisers that search along a line ask for it."""
         raise NotImplementedError

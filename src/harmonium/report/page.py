@@ -1,79 +1,85 @@
-"""A page in one file: a few words, a table, a picture, and what to do next. It needs no network."""
+"""A page in one file, from parts: it needs no network and no other file, and follows the reader's light or dark."""
 
-import base64
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
-from textwrap import wrap
-from typing import NamedTuple
+from importlib.resources import files
+from string import Template
 
-STYLE = """
-  :root { color-scheme: light dark; --page: #fff; --text: #1d2430; --quiet: #5b6575; --line: #d9dee6; --band: #f4f6f9; }
-  @media (prefers-color-scheme: dark) {
-    :root { --page: #14181f; --text: #e4e8ee; --quiet: #9aa5b5; --line: #333b47; --band: #1c222b; } }
-  body { margin: 0 auto; padding: 1.2rem; max-width: 58rem; background: var(--page); color: var(--text);
-         font: 1rem/1.55 system-ui, sans-serif; }
-  h1 { font-size: 1.6rem; line-height: 1.2; } h2 { font-size: 1.2rem; margin-top: 2.2rem; }
-  img { display: block; width: 100%; height: auto; border-radius: .4rem; }
-  table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
-  th, td { padding: .3rem 1.2rem .3rem 0; border-bottom: 1px solid var(--line); text-align: right; }
-  th { color: var(--quiet); } th:first-child, td:first-child { text-align: left; }
-  .wide, pre { overflow-x: auto; } pre { padding: .8rem; background: var(--band); border-radius: .4rem; }
-"""
+from matplotlib.figure import Figure
+
+from harmonium.report.ink import svg
+from harmonium.report.verdicts import Verdict
+
+MINUS = str.maketrans("-", "−")
 
 
-class Summary(NamedTuple):
-    """What is said of a model: paragraphs, a table whose first row is its head, and commands to try, with reasons."""
-
-    title: str
-    paragraphs: Sequence[str]
-    table: Sequence[Sequence[str]]
-    notes: Sequence[str]
-    commands: Sequence[tuple[str, str]]
-
-    def text(self) -> str:
-        """As Markdown that reads well as it stands."""
-        head, *rows = self.aligned()
-        rule = "-|-".join("-" * len(cell) for cell in head.split(" | "))
-        lines = [f"# {self.title}", "", *_spaced(self.paragraphs), head, rule, *rows, "", *_spaced(self.notes)]
-        lines += ["## What to try next", ""]
-        for reason, command in self.commands:
-            lines += [f"{reason}:", "", *(f"    {line}" for line in command.splitlines()), ""]
-        return "\n".join(lines)
-
-    def aligned(self) -> list[str]:
-        """The table in lines: names to the left, numbers to the right."""
-        widths = [max(map(len, cells)) for cells in zip(*self.table, strict=True)]
-        return [
-            " | ".join([row[0].ljust(widths[0]), *(c.rjust(w) for c, w in zip(row[1:], widths[1:], strict=True))])
-            for row in self.table
-        ]
-
-    def page(self, picture: bytes, about: str) -> str:
-        """As HTML, with a picture (PNG) in it; ``about`` is what the picture shows, for those who do not see it."""
-        head, *rows = ["".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in row) for tag, row in self._tagged()]
-        body = "".join(f"<tr>{row}</tr>" for row in rows)
-        image = base64.b64encode(picture).decode()
-        return "\n".join(
-            [
-                "<!doctype html>",
-                f'<html lang="en"><head><meta charset="utf-8"><title>{escape(self.title)}</title>',
-                '<meta name="viewport" content="width=device-width, initial-scale=1">',
-                f"<style>{STYLE}</style></head><body>",
-                f"<h1>{escape(self.title)}</h1>",
-                *(f"<p>{escape(paragraph)}</p>" for paragraph in self.paragraphs),
-                f'<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>',
-                *(f"<p>{escape(note)}</p>" for note in self.notes),
-                f'<img src="data:image/png;base64,{image}" alt="{escape(about)}">',
-                "<h2>What to try next</h2>",
-                *(f"<p>{escape(reason)}:</p><pre>{escape(command)}</pre>" for reason, command in self.commands),
-                "</body></html>\n",
-            ]
-        )
-
-    def _tagged(self) -> list[tuple[str, Sequence[str]]]:
-        return [("td" if i else "th", row) for i, row in enumerate(self.table)]
+def page(title: str, parts: Iterable[str]) -> str:
+    """The parts, which are HTML, as a whole page."""
+    frame = files("harmonium.report").joinpath("page.html").read_text(encoding="utf-8")
+    return Template(frame).substitute(title=escape(title), body="\n".join(part for part in parts if part))
 
 
-def _spaced(paragraphs: Sequence[str]) -> list[str]:
-    """Paragraphs in lines of a width to read, each with an empty line after it."""
-    return [line for paragraph in paragraphs for line in (*wrap(paragraph, 100), "")]
+def heading(text: str, level: int = 2) -> str:
+    """A heading."""
+    return f"<h{level}>{escape(text)}</h{level}>"
+
+
+def paragraph(text: str, *, quiet: bool = False) -> str:
+    """A paragraph, if it says anything."""
+    tag = '<p class="quiet">' if quiet else "<p>"
+    return f"{tag}{escape(text)}</p>" if text else ""
+
+
+def facts(known: Mapping[str, str]) -> str:
+    """Names and what they stand for."""
+    return f"<dl>{''.join(f'<dt>{escape(k)}</dt><dd>{escape(v)}</dd>' for k, v in known.items())}</dl>"
+
+
+def verdicts(said: Sequence[Verdict]) -> str:
+    """Verdicts, one a line."""
+    kinds = {True: "good", False: "bad", None: "so"}
+    lines = "".join(f'<li class="{kinds[one.good]}">{escape(one.words)}</li>' for one in said)
+    return f'<ul class="verdicts">{lines}</ul>' if lines else ""
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]], numbers: int) -> str:
+    """A table, the last ``numbers`` columns of which are numbers."""
+    body = "".join(_row(cells, "td", numbers) for cells in rows)
+    return f'<div class="wide"><table><thead>{_row(head, "th", numbers)}</thead><tbody>{body}</tbody></table></div>'
+
+
+def grouped(head: Sequence[str], groups: Iterable[tuple[str, Iterable[Sequence[str]]]]) -> str:
+    """A table in groups, each with a heading; all columns but the first are numbers."""
+    n = len(head)
+    body = ""
+    for name, rows in groups:
+        body += f'<tr><th class="group" colspan="{n}">{escape(name)}</th></tr>'
+        body += "".join(_row(cells, "td", n - 1) for cells in rows)
+    return f'<div class="wide"><table><thead>{_row(head, "th", n - 1)}</thead><tbody>{body}</tbody></table></div>'
+
+
+def _row(cells: Sequence[str], tag: str, numbers: int) -> str:
+    kinds = [' class="number"' * (i >= len(cells) - numbers) for i in range(len(cells))]
+    tagged = (f"<{tag}{kind}>{escape(cell)}</{tag}>" for kind, cell in zip(kinds, cells, strict=True))
+    return f"<tr>{''.join(tagged)}</tr>"
+
+
+def figure(drawn: Figure, title: str, about: str) -> str:
+    """A figure, with its title and a sentence about what it shows."""
+    caption = f"<figcaption><b>{escape(title)}</b>{escape(about)}</figcaption>"
+    return f"<figure>{caption}{svg(drawn, f'{title}. {about}')}</figure>"
+
+
+def figures(made: Sequence[str]) -> str:
+    """Figures beside each other, as many as there is room for."""
+    return f'<div class="figures">{"".join(made)}</div>' if made else ""
+
+
+def code(what: str, lines: str) -> str:
+    """Something to type, and what it does."""
+    return f"{paragraph(what)}<pre>{escape(lines)}</pre>"
+
+
+def number(value: float, digits: int = 2) -> str:
+    """A number with a minus sign that is one."""
+    return f"{value:,.{digits}f}".translate(MINUS)
