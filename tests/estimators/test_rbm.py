@@ -139,7 +139,7 @@ def test_other_types_of_columns(visible, table, shape):
 
 @pytest.mark.parametrize("hidden", ["spin", "gaussian", "rectified", "dual_rectified"])
 def test_other_types_of_hidden_units(hidden):
-    rbm = hm.RBM(2, hidden=hidden, n_updates=500, learning_rate=0.02, random_state=0).fit(TWO)
+    rbm = hm.RBM(2, hidden=hidden, n_updates=2000, learning_rate=0.02, random_state=0).fit(TWO)
     every = np.array(np.meshgrid(*[[0.0, 1]] * 4)).reshape(4, -1).T
     assert np.exp(rbm.score_samples(every)).sum() == pytest.approx(1, abs=0.02)
     assert rbm.score(TWO) > -2.77  # better than independent columns
