@@ -1,11 +1,13 @@
 """The progress of a run, shown to whoever waits for it: a bar in terminals and notebooks, lines in a pipe."""
 
 import time
+from datetime import timedelta
 from importlib.util import find_spec
 from types import TracebackType
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import BarColumn, Progress, TextColumn
+from rich.table import Column
 
 from harmonium.training import Course
 
@@ -26,18 +28,9 @@ class Display:
         self.live = shown and (self.console.is_terminal or in_notebook)
         self.begun = self.told = time.perf_counter()
         self.first: int | None = None
-        self.bar = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            TextColumn("{task.completed:.0f}/{task.total:.0f} updates"),
-            TextColumn("{task.fields[rate]}"),
-            TimeElapsedColumn(),
-            TimeRemainingColumn(),
-            TextColumn("{task.fields[found]}"),
-            console=self.console,
-            disable=not self.live,
-        )
-        self.task = self.bar.add_task(what, total=until, rate="", found="")
+        words = TextColumn("{task.description}", table_column=Column())  # which wraps where the terminal is narrow
+        self.bar = Progress(BarColumn(20), words, console=self.console, disable=not self.live)
+        self.task = self.bar.add_task(what, total=until)
 
     def __enter__(self) -> "Display":
         self.bar.start()
@@ -56,14 +49,14 @@ class Display:
         if self.first is None:  # the first chunk's time is that of compiling
             self.first, self.begun = step, now
         rate = (step - self.first) / (now - self.begun) if now > self.begun and step > self.first else 0.0
-        per_second = f"{rate:,.0f}/s" if rate else ""
         ended = step == self.until or course.stopped
+        per_second = f"{rate:,.0f}/s" if rate else ""
+        left = f"{timedelta(seconds=round((self.until - step) / rate))} left" if rate and not ended else ""
+        told = ", ".join(filter(None, (f"{step}/{self.until} updates", per_second, left, _found(course))))
         if self.live:
-            self.bar.update(self.task, completed=step, rate=per_second, found=_found(course))
+            self.bar.update(self.task, completed=step, description=f"{self.what}: {told}")
         elif now - self.told > LINES or ended:
             self.told = now
-            left = f"{(self.until - step) / rate:.0f} s left" if rate and not ended else ""
-            told = ", ".join(filter(None, (f"{step}/{self.until} updates", per_second, left, _found(course))))
             self.console.print(f"{self.what}: {told}", highlight=False, soft_wrap=True)
 
 
