@@ -12,8 +12,11 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
+
+import learning_bugs
 
 ROOT = Path(__file__).parents[1]
 
@@ -256,6 +259,17 @@ EXTRA_EDITS = {
     )
 }
 
+BUGS |= {name: Bug(*bug) for name, bug in learning_bugs.BUGS.items()}
+
+
+class Planted(NamedTuple):
+    """What became of a bug: whether it was caught, and how long that took; what pytest said."""
+
+    name: str
+    caught: bool
+    seconds: float
+    said: str
+
 
 def _test(copy: Path, *tests: str) -> tuple[int, str]:
     """Run the tests on the copy: the exit code of pytest, and the first failure it named."""
@@ -266,20 +280,16 @@ def _test(copy: Path, *tests: str) -> tuple[int, str]:
     return done.returncode, failures[0].split(" - ")[0] if failures else done.stdout[-300:]
 
 
-def main(names: list[str]) -> int:
-    chosen = {name: BUGS[name] for name in names} if names else BUGS
-    missed = 0
+def planted(chosen: dict[str, Bug]) -> Iterator[Planted]:
+    """Plant the bugs one after the other; the first "bug" is none, and caught if all the tests pass."""
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder)
         for part in ("src", "tests", "docs", "examples", "README.md", "pyproject.toml"):
             source = ROOT / part
             (shutil.copytree if source.is_dir() else shutil.copy)(source, copy / part)
-        tests = sorted({bug.test for bug in chosen.values()})
-        code, said = _test(copy, *tests)
-        if code != 0:
-            print(f"the tests fail with no bug planted:\n{said}")
-            return 1
-        print(f"no bug planted: all {len(tests)} tests pass", flush=True)
+        begun = time.perf_counter()
+        code, said = _test(copy, *sorted({bug.test for bug in chosen.values()}))
+        yield Planted("no bug: the tests pass", code == 0, time.perf_counter() - begun, said if code else "")
         for name, bug in chosen.items():
             path = copy / "src" / "harmonium" / bug.file
             healthy = path.read_text()
@@ -287,21 +297,26 @@ def main(names: list[str]) -> int:
             if name in EXTRA_EDITS:
                 broken = broken.replace(*EXTRA_EDITS[name])
             if broken == healthy:
-                print(f"NOT APPLIED  {name}: {bug.file} has changed", flush=True)
-                missed += 1
+                yield Planted(name, False, 0.0, f"not applied: {bug.file} has changed")
                 continue
             path.write_text(broken)
             begun = time.perf_counter()
             code, said = _test(copy, bug.test)
             path.write_text(healthy)
-            caught = code == 1
-            missed += not caught
-            print(
-                f"{'caught' if caught else 'MISSED':7}{time.perf_counter() - begun:5.0f} s  {name}: {said}", flush=True
-            )
-    print(f"{len(chosen) - missed} of {len(chosen)} planted bugs caught")
-    return int(missed > 0)
+            yield Planted(name, code == 1, time.perf_counter() - begun, said)
+
+
+def plant(names: list[str]) -> list[Planted]:
+    """Plant the bugs of these names, or all, and print what becomes of each; without bugs, no test may fail."""
+    done = []
+    for bug in planted({name: BUGS[name] for name in names} if names else BUGS):
+        print(f"{'caught' if bug.caught else 'MISSED':7}{bug.seconds:5.0f} s  {bug.name}: {bug.said}", flush=True)
+        done.append(bug)
+        if not done[0].caught:
+            break
+    print(f"{sum(bug.caught for bug in done[1:])} of {len(names or BUGS)} planted bugs caught")
+    return done
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(not all(bug.caught for bug in plant(sys.argv[1:])))

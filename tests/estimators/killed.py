@@ -4,8 +4,8 @@
 
 A program of its own: it imports everything once and forks before JAX starts anything, so that a process costs no more
 than its work; programs compiled once are found again in a cache. A moment in training is a time at which the process
-gets SIGKILL from outside; a moment in saving is a line of ``artifact.write_bytes``, at which it gets it from itself. A run is
-killed once to three times and then goes on to its end. Prints one line of JSON for each.
+gets SIGKILL from outside; a moment in saving is a line of ``artifact.write_bytes`` at which it gets it from itself. A
+run is killed once to three times and then goes on to its end. Prints one line of JSON for each.
 """
 
 import json

@@ -1,5 +1,7 @@
 """The gradient of the log-likelihood: equal to enumeration where exact, right on average where sampled."""
 
+import itertools
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -9,6 +11,7 @@ from catalogue import GRAPHS, pair
 from scipy import stats
 
 import harmonium as hm
+from harmonium.gauge import Gauge
 from harmonium.learning import Contrastive, Exact, Likelihood, Penalties, Persistent, Tempered
 from harmonium.learning.likelihood import Batch
 from harmonium.path import between
@@ -141,21 +144,51 @@ def test_sampled_negative_phases_are_unbiased_at_home(make, negative):
         assert worst < stats.t.isf(1e-9 / comparisons / 2, 399)
 
 
-def test_persistent_chains_are_their_own_and_go_on():
-    """Their number is not the batch's; a step moves them from where they were, not from the data."""
+@pytest.mark.parametrize("n_chains", [5, 7])
+def test_persistent_chains_are_their_own_and_go_on(n_chains):
+    """Their number need not be the batch's; a step moves them from where they were, not from the data."""
     machine = pair(hm.Bernoulli, hm.Bernoulli, (4, 3))
     visible, weights = _data(machine, 5)
-    objective = Likelihood(Persistent(7))
+    objective = Likelihood(Persistent(n_chains))
     state = objective.init(hm.key(1), machine, _means(machine, visible))
     batch = Batch(visible, weights, 5.0)
     other = Batch(tuple(1 - x for x in visible), weights, 5.0)
     _, (chains, _) = objective.step(hm.key(2), machine, state, batch)
     _, (same, _) = objective.step(hm.key(2), machine, state, other)
-    assert all(len(x) == 7 for x in chains)
+    assert all(len(x) == n_chains for x in chains)
     for a, b in zip(chains, same, strict=True):
         np.testing.assert_array_equal(a, b)
     moved = objective.step(hm.key(3), machine, (chains, state[1]), batch)[1][0]
     assert any((a != b).any() for a, b in zip(chains, moved, strict=True))
+
+
+def test_the_centred_gradient_is_the_textbook_s():
+    """⟨(v-μ)(h-λ)ᵀ⟩ in the data less that in the model, over all states; steps of b and c have -ΔWλ and -ΔWᵀμ in them.
+
+    Melchior, Fischer & Wiskott 2016, algorithm 1.
+    """
+    machine = pair(hm.Bernoulli, hm.Bernoulli, (4, 3))
+    (v,), weights = _data(machine, 9)
+    mu, lam = np.array([0.1, 0.5, 0.8, 0.3]), np.array([0.2, 0.6, 0.4])
+    centred = Likelihood(Exact())
+    state = None, Gauge.centred(machine, (jnp.asarray(mu), jnp.asarray(lam)))
+    plain, _ = centred.step(hm.key(1), machine, state, Batch((v,), weights, 9.0))
+    found = centred.enter(machine, plain, state)
+    states = np.array(list(itertools.product([0.0, 1.0], repeat=4)))
+    p = np.exp(hm.exact.log_probability(machine, (jnp.asarray(states), None)))
+    W, c = np.asarray(machine.couplings[0].weights), np.asarray(machine.layers[1].bias)
+
+    def moment(rows, chances):
+        h = 1 / (1 + np.exp(-(rows @ W + c)))
+        return (rows - mu).T @ (chances[:, None] * (h - lam))
+
+    np.testing.assert_allclose(
+        found.couplings[0].weights, moment(np.asarray(v), np.asarray(weights) / 9) - moment(states, p), rtol=1e-9
+    )
+    step = centred.leave(machine, found, state)
+    dW = np.asarray(step.couplings[0].weights)
+    np.testing.assert_allclose(step.layers[0].bias, found.layers[0].bias - dW @ lam, rtol=1e-9)
+    np.testing.assert_allclose(step.layers[1].bias, found.layers[1].bias - mu @ dW, rtol=1e-9)
 
 
 def test_the_centred_update_does_not_depend_on_what_is_called_zero():

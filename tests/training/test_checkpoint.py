@@ -20,10 +20,10 @@ X = np.random.default_rng(0).integers(0, 2, (10, 4)).astype(np.float32)
 WATCH = Watch(5, lambda state: {"score": float(-state.step) if state.step > 5 else 1.0}, "score")
 
 
-def _made(name="adam", n_hidden=3):
+def _made(name="adam", n_hidden=3, seed=0):
     run = Run(Likelihood(Persistent(5)), optimiser(name, Schedule(0.05, 30)), bowl.as_they_are)
-    machine = hm.rbm(hm.Bernoulli(4), hm.Bernoulli(n_hidden), 0.1 * jax.random.normal(hm.key(1), (4, n_hidden)))
-    return run, Course(run.start(hm.key(0), machine, (jnp.asarray(X.mean(axis=0)),)))
+    machine = hm.rbm(hm.Bernoulli(4), hm.Bernoulli(n_hidden), 0.1 * jax.random.normal(hm.key(seed + 1), (4, n_hidden)))
+    return run, Course(run.start(hm.key(seed), machine, (jnp.asarray(X.mean(axis=0)),)))
 
 
 def _followed(run, course, looks):
@@ -53,7 +53,7 @@ def test_what_is_saved_comes_back_and_goes_on_bit_for_bit(tmp_path):
     run, start = _made()
     whole, half = _followed(run, start, 5), _followed(run, start, 2)
     checkpoint.save(tmp_path / "new" / "folder", half, {"seed": 0})
-    _, fresh = _made()
+    _, fresh = _made(seed=5)
     again = checkpoint.load(tmp_path / "new" / "folder", fresh, {"seed": 0})
     _assert_same(again, half)
     assert again.best is not None
