@@ -40,7 +40,7 @@ def save(path: FilePath, estimator: Any) -> None:
         "history": estimator.history_,
         "n_updates": int(estimator.n_updates_),
         "n_rows": float(estimator._n_rows),
-        "log_partition": None if log_partition is None else log_partition._asdict(),
+        "log_partition": None if log_partition is None else log_partition.written(),
     }
     artifact.write(path, arrays, description)
 
@@ -81,5 +81,5 @@ def load(path: FilePath) -> Any:
     if description["columns"]["names"] is not None:
         made.feature_names_in_ = np.array(description["columns"]["names"], object)
     if description["log_partition"] is not None:
-        made._log_partition = Interval(**description["log_partition"])
+        made._log_partition = Interval.read(description["log_partition"])
     return made
