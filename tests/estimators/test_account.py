@@ -49,7 +49,9 @@ def test_means_and_errors():
     scores = model.score_samples(X)
     found = account(model, X)
     assert found.n_rows == N
-    assert found.log_likelihood == pytest.approx(scores.mean())
+    assert found.log_likelihood.estimate == pytest.approx(scores.mean())
+    assert found.log_partition == model.log_partition_
+    assert (found.verdict, found.reason) == ("agree", "")
     assert found.error == pytest.approx(scores.std(ddof=1) / np.sqrt(N))
     assert np.isnan(account(model, X[:1]).error)
 

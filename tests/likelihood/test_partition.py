@@ -1,5 +1,6 @@
 """log Z as an interval: right where it says so, and not believed where chains miss what they cannot see."""
 
+import json
 import os
 
 import numpy as np
@@ -98,10 +99,18 @@ def test_verdicts_follow_from_weights():
     assert judged(up, down - np.where(np.arange(400) < 40, 12.0, 0.0)).verdict == DO_NOT_TRUST
 
 
-def test_intervals_move_and_turn():
+def test_weights_that_are_not_finite_are_not_trusted():
+    found = judged(np.array([0.0, np.nan]), np.zeros(2))
+    assert found.verdict == DO_NOT_TRUST
+    assert (found.lower, found.upper) == (-np.inf, np.inf)
+
+
+def test_intervals_move_turn_and_can_be_written():
     z = Interval(1.0, 4.0, 2.0, 0.5, 30.0, NOT_MIXED, "annealed", "why")
     assert z.width == 3.0
     assert z.shifted(1.5) == Interval(2.5, 5.5, 3.5, 0.5, 30.0, NOT_MIXED, "annealed", "why")
+    for one in (z, Interval.exact(2.0)):
+        assert Interval.read(json.loads(json.dumps(one.written(), allow_nan=False))) == one
     assert z.taken_from(10.0) == Interval(6.0, 9.0, 8.0, 0.5, 30.0, NOT_MIXED, "annealed", "why")
 
 

@@ -43,9 +43,9 @@ def tell(args: Namespace, model: Any, found: Any) -> None:
             "data": args.data,
             "rows": found.n_rows,
             "columns": int(model.n_features_in_),
-            "log_likelihood": said._asdict(),
+            "log_likelihood": said.written(),
             "standard_error_of_rows": found.error,
-            "log_partition": z._asdict(),
+            "log_partition": z.written(),
             "independent_columns": found.independent,
         }
         print(json.dumps(plain(told), indent=1))

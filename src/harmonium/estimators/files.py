@@ -43,7 +43,7 @@ def save(path: FilePath, estimator: Any) -> None:
         "n_updates": int(estimator.n_updates_),
         "n_rows": float(estimator._n_rows),
         "n_stages": len(estimator._stages),
-        "log_partition": None if log_partition is None else log_partition._asdict(),
+        "log_partition": None if log_partition is None else log_partition.written(),
     }
     artifact.write(path, arrays, description)
 
@@ -88,7 +88,7 @@ def load(path: FilePath) -> Any:
     if description["columns"]["names"] is not None:
         made.feature_names_in_ = np.array(description["columns"]["names"], object)
     if description["log_partition"] is not None:
-        made._log_partition = Interval(**description["log_partition"])
+        made._log_partition = Interval.read(description["log_partition"])
     return made
 
 

@@ -1,13 +1,17 @@
 """What is known of log Z, or of a log-likelihood: an interval, how it was found, and whether to believe it."""
 
-from math import inf
-from typing import NamedTuple
+from collections.abc import Mapping
+from math import inf, isfinite, nan
+from typing import Any, NamedTuple
 
 AGREE = "agree"
 NOT_MIXED = "not mixed: more steps"
 DO_NOT_TRUST = "do not trust"
 VERDICTS = (AGREE, NOT_MIXED, DO_NOT_TRUST)
 """What can be said, from good to bad."""
+
+UNWRITTEN = {"lower": -inf, "upper": inf, "estimate": nan, "standard_error": inf, "ess": inf}
+"""What a field that is None in a file stands for: JSON has finite numbers only."""
 
 
 class Interval(NamedTuple):
@@ -30,6 +34,15 @@ class Interval(NamedTuple):
     def exact(cls, value: float) -> "Interval":
         """A number that is known."""
         return cls(value, value, value, 0.0, inf, AGREE, "exact")
+
+    @classmethod
+    def read(cls, told: Mapping[str, Any]) -> "Interval":
+        """The one that ``written`` wrote."""
+        return cls(**{name: UNWRITTEN[name] if value is None else value for name, value in told.items()})
+
+    def written(self) -> dict[str, Any]:
+        """The fields by name, for JSON."""
+        return {k: None if isinstance(v, float) and not isfinite(v) else v for k, v in self._asdict().items()}
 
     @property
     def width(self) -> float:

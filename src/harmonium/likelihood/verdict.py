@@ -7,7 +7,7 @@ log Z higher by more than log n starts at a place that has more than 1/n of the 
 with which chains on their way up come there: they miss it, and no statistic of theirs can tell.
 """
 
-from math import exp, log
+from math import exp, inf, log, nan
 
 import jax.numpy as jnp
 import numpy as np
@@ -34,6 +34,9 @@ def judged(up: Float[np.ndarray, " chain"], down: Float[np.ndarray, " chain"]) -
     log Z ≤ ⟨-log w⟩ on the way down. The latter is a bound only if chains start at exact draws, which nobody can
     promise for a machine that needs annealing: the upper end is as good as the places that the chains start from.
     """
+    if not (np.isfinite(up).all() and np.isfinite(down).all()):
+        reason = "weights that are not finite: parameters of this size need float64"
+        return Interval(-inf, inf, nan, inf, 0.0, DO_NOT_TRUST, "annealed", reason)
     upward, downward = Weights(jnp.asarray(up)), Weights(jnp.asarray(down))
     estimate, error = float(upward.estimate), float(upward.standard_error)
     other, other_error = -float(downward.estimate), float(downward.standard_error)
