@@ -212,7 +212,7 @@ BUGS = {
         "total = total + jnp.sum(other.cgf(inputs[1]) - one.cgf(inputs[0]), axis=-1)",
         "total = total + jnp.sum(beta_b * b.layers[layer].cgf(inputs[1] / beta_b)"
         " - beta_a * a.layers[layer].cgf(inputs[0] / beta_a), axis=-1)",
-        EXCHANGE + "test_tempering_keeps_every_replica_of_a_pair[Bernoulli-Bernoulli]",
+        EXCHANGE + "test_swaps_judge_by_the_free_energy_of_the_replica_itself",
     ),
     "configurations judged without their hidden layers, then kept whole": Bug(
         "sampling/exchange.py",

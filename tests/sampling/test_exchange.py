@@ -52,6 +52,11 @@ def test_tempering_keeps_every_replica_of_a_pair(units):
     _check(pair(*units, sizes=(2, 2), scale=1.5), _tempered)
 
 
+def test_swaps_judge_by_the_free_energy_of_the_replica_itself():
+    """Where couplings are strong, β times that of the machine makes chains drift, here by 0.07."""
+    _check(pair(hm.Bernoulli, hm.Bernoulli, sizes=(3, 4), scale=3.0), _tempered)
+
+
 @pytest.mark.parametrize("graph", EVERY_GRAPH)
 def test_tempering_keeps_every_replica_of_a_graph(graph):
     _check(graph(), _tempered, most_cells=96)
@@ -131,8 +136,12 @@ def test_rungs_move_to_where_rejections_are_even():
 
 @pytest.mark.parametrize("held", [0, 1], ids=["visible", "hidden"])
 def test_exchange_with_clamped_units_draws_from_the_conditional(held):
-    """Means of all units given that one layer's first unit is 1, over 4,000 chains: false alarms 1e-6."""
-    machine = pair(hm.Bernoulli, hm.Bernoulli, (3, 2), scale=2.0)
+    """Means of all units given that one layer's first unit is 1, over 4,000 chains: false alarms 1e-6.
+
+    By itself the first hidden unit is mostly 0, and the visible ones then too, which the second holds together.
+    """
+    hidden = hm.Bernoulli(jnp.array([-8.0, -6.0]))
+    machine = hm.rbm(hm.Bernoulli(jnp.full(3, -3.0)), hidden, jnp.array([[1.5, 5.0]] * 3))
     n, first = 4000, [jnp.arange(unit.n) == 0 for unit in machine.layers]
     masks = tuple(jnp.tile(first[i] & (i == held), (n, 1)) for i in range(2))
     initial = tuple(mask.astype(jnp.float32) for mask in masks)
