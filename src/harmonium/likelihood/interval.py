@@ -38,7 +38,8 @@ class Interval(NamedTuple):
     @classmethod
     def read(cls, told: Mapping[str, Any]) -> "Interval":
         """The one that ``written`` wrote."""
-        return cls(**{name: UNWRITTEN[name] if value is None else value for name, value in told.items()})
+        fields: dict[str, Any] = {name: UNWRITTEN[name] if value is None else value for name, value in told.items()}
+        return cls(**fields)
 
     def written(self) -> dict[str, Any]:
         """The fields by name, for JSON."""
