@@ -10,16 +10,16 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 .PHONY: help demo test lint prove bench docs clean
 
 help:
-	@echo "make demo    sample, compare with exact answers, write demo/picture.png and demo/report.html"
+	@echo "make demo    learn digits; the model, a picture and a report of how good it is, in demo/"
 	@echo "make test    the tests, on two processes"
 	@echo "make lint    ruff, mypy and the order of imports"
 	@echo "make prove   the slow proofs, and the planted bugs that the tests must catch"
-	@echo "make bench   one Gibbs sweep against the bare matrix products"
+	@echo "make bench   speed against peers and the bare matrix products, into docs/results/speed.md"
 	@echo "make docs    the documentation, into site/"
 	@echo "make clean   remove what the other targets wrote, except $(VENV)"
 
 demo: $(VENV)/has-package
-	$(BIN)/python examples/demo.py
+	$(BIN)/harmonium demo
 
 test: $(VENV)/has-test
 	$(BIN)/python -m pytest -n 2 --dist worksteal
@@ -31,11 +31,10 @@ lint: $(VENV)/has-lint
 	$(BIN)/lint-imports
 
 prove: $(VENV)/has-test
-	$(BIN)/python -m pytest -n 2 --dist worksteal -m prove
-	$(BIN)/python tests/planted_bugs.py
+	$(BIN)/python tests/record.py
 
-bench: $(VENV)/has-package
-	$(BIN)/python -m benchmarks
+bench: $(VENV)/has-peers
+	$(BIN)/python -m benchmarks --write
 
 docs: $(VENV)/has-docs
 	$(BIN)/mkdocs build --strict --site-dir site

@@ -1,1 +1,4 @@
-"""Timings, as ratios in one run: `python -m benchmarks`; how good the defaults are: `python -m benchmarks.quality`."""
+"""Timings side by side with peers and with limits, as ratios in one run: `python -m benchmarks`.
+
+How good the defaults are, which no clock can say: `python -m benchmarks.quality`.
+"""

@@ -1,76 +1,87 @@
-"""One Gibbs sweep of an RBM against its two bare matrix products.
+"""`python -m benchmarks [names] [--quick] [--write]`: the table, on the screen and in docs/results/speed.md."""
 
-A sweep h ~ p(h|v), v ~ p(v|h) cannot cost less than the products vW and hWᵀ. The ratio says what the rest costs:
-biases, sigmoids, random numbers, comparisons. Both are compiled, run on the same arrays, and timed in turns, so that
-whatever else the machine does falls on both.
-"""
-
+import argparse
+import os
 import platform
-import time
-from collections.abc import Callable
+import subprocess
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from importlib.metadata import version
+from pathlib import Path
 
-import equinox as eqx
-import jax
-import jax.numpy as jnp
-import numpy as np
-from jaxtyping import Array, Float
+from benchmarks import harness
 
-import harmonium as hm
-from harmonium.machine import Machine, State
-from harmonium.sampling import gibbs
-
-VISIBLE, HIDDEN, CHAINS, REPEATS = 784, 500, 1000, 100
-
-
-@eqx.filter_jit
-def sweep(key: Array, machine: Machine, state: State) -> State:
-    """h ~ p(h|v), then v ~ p(v|h)."""
-    return gibbs.step(key, machine, state)[0]
+ROOT = Path(__file__).parents[1]
+RESULT = ROOT / "docs" / "results" / "speed.md"
+USUAL = ["step", "fit", "sampling", "likelihood", "memory"]
+LONG = ["target"]  # tens of minutes: measured only when it is named
 
 
-@jax.jit
-def products(
-    v: Float[Array, "chain n"], h: Float[Array, "chain m"], W: Float[Array, "n m"]
-) -> tuple[Float[Array, "chain m"], Float[Array, "chain n"]]:
-    """The two products and nothing else."""
-    return v @ W, h @ W.T
+def page(parts: Sequence[str], command: str, commit: str, loads: Sequence[str]) -> str:
+    """The tables as Markdown, with all that is needed to make them again."""
+    packages = ", ".join(f"{name} {version(name)}" for name in ("jax", "numpy", "scikit-learn", "torch", "rbms"))
+    return "\n".join(
+        [
+            "# Speed",
+            "",
+            "Ratios of times taken in turns in one run: above 1, Harmonium is faster. The ratio is the median over the",
+            "rounds, with quartiles; beside it is the ratio of the least times of each. Where the two differ much,",
+            "the machine was busy. *Products* are the matrix products that the work cannot do without, alone:",
+            "against them, 1 is the most there is.",
+            "",
+            *parts,
+            f"- Command: `{command}`",
+            f"- Commit: {commit}",
+            f"- Machine: {_processor()}; {harness.THREADS} threads for each of XLA, BLAS and PyTorch",
+            f"- Load average, before and after: {' and '.join(loads)}",
+            f"- Versions: Python {platform.python_version()}, {packages}",
+            "",
+        ]
+    )
 
 
-def milliseconds(work: Callable[[], object]) -> float:
-    start = time.perf_counter()
-    jax.block_until_ready(work())
-    return 1000 * (time.perf_counter() - start)
+def _processor() -> str:
+    lines = Path("/proc/cpuinfo").read_text().splitlines() if Path("/proc/cpuinfo").exists() else []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.machine()
 
 
-def spread(values: np.ndarray) -> str:
-    low, middle, high = np.percentile(values, [25, 50, 75])
-    return f"{middle:7.2f}  ({low:.2f} to {high:.2f})"
+def _commit() -> str:
+    def git(*arguments: str) -> str:
+        return subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
+
+    changed = git("status", "--porcelain", "--", "src", "benchmarks", "pyproject.toml")
+    return git("rev-parse", "HEAD") + (", with changes that are not committed" if changed else "")
 
 
-def main() -> float:
-    """Print the two times and their ratio; return the median ratio."""
-    machine = hm.rbm(hm.Bernoulli(VISIBLE), hm.Bernoulli(HIDDEN), key=hm.key(0))
-    state = gibbs.init(hm.key(1), machine, CHAINS)
-    W = machine.couplings[0].matrix()
-    jax.block_until_ready((sweep(hm.key(2), machine, state), products(*state, W)))  # compile
+def _load() -> str:
+    return f"{os.getloadavg()[0]:.1f}"
 
-    times = np.empty((REPEATS, 2))
-    for i in range(REPEATS):
-        key = jax.block_until_ready(jax.random.fold_in(hm.key(3), i))
-        works = [lambda key=key: sweep(key, machine, state), lambda: products(*state, W)]
-        for j in (0, 1) if i % 2 else (1, 0):
-            times[i, j] = milliseconds(works[j])
 
-    ratio = times[:, 0] / times[:, 1]
-    print(f"{VISIBLE} x {HIDDEN} Bernoulli units, {CHAINS} chains, {jnp.result_type(W)}, {REPEATS} repeats in turns")
-    print(f"on {jax.devices()[0].device_kind} ({jax.default_backend()}, {platform.machine()}), JAX {jax.__version__}")
-    print("median (and quartiles)")
-    print(f"  Gibbs sweep          {spread(times[:, 0])} ms")
-    print(f"  two matrix products  {spread(times[:, 1])} ms")
-    print(f"  ratio                {spread(ratio)}")
-    print("Learning has no benchmark yet: it arrives with the training loop.")
-    return float(np.median(ratio))
+def main(arguments: Sequence[str]) -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("names", nargs="*", help=f"of {', '.join(USUAL)} (all of them by default), {', '.join(LONG)}")
+    parser.add_argument("--quick", action="store_true", help="fewer rounds and smaller tables: for a look only")
+    parser.add_argument("--threads", type=int, default=2, help="of every contender; 1 for a busy machine")
+    parser.add_argument("--write", action="store_true", help=f"write {RESULT.relative_to(ROOT)}")
+    chosen = parser.parse_args(arguments)
+    if wrong := set(chosen.names) - {*USUAL, *LONG}:
+        parser.error(f"found {', '.join(sorted(wrong))}; wanted names of {', '.join(USUAL + LONG)}")
+    harness.confine(chosen.threads)
+    commit, loads, parts = _commit(), [_load()], []
+    for name in chosen.names or USUAL:
+        module = import_module(f"benchmarks.{name}")
+        heading = f"## {module.__doc__.splitlines()[0]}"
+        parts += [heading, "", module.measure(chosen.quick), ""]
+        print("\n".join(parts[-4:]), flush=True)
+    command = " ".join(["python -m benchmarks", *arguments])
+    text = page(parts, command, commit, [*loads, _load()])
+    print(text.rpartition("|\n")[2])
+    if chosen.write:
+        RESULT.parent.mkdir(parents=True, exist_ok=True)
+        RESULT.write_text(text)
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

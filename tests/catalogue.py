@@ -133,5 +133,28 @@ def coupled(machine: Machine, factor: float) -> Machine:
     return changed
 
 
+def hidden_within() -> Machine:
+    """Coupled within the hidden layer only: here it is the visible layer that is summed out, and drawn first."""
+    keys = jax.random.split(hm.key(7), 4)
+    return Machine(
+        {"visible": hm.Bernoulli.random(keys[0], 3), "hidden": hm.Spin.random(keys[1], 3)},
+        {
+            ("visible", "hidden"): hm.Dense(jax.random.normal(keys[2], (3, 3))),
+            ("hidden", "hidden"): hm.Within(symmetric(keys[3], 3)),
+        },
+    )
+
+
 GRAPHS = {f.__name__: f for f in (general, table, torus, deep, potts, masked, gaussian_field)}
+PATTERN = jnp.array([1.0, -1] * 5)
+
+
+def two_modes() -> Machine:
+    """Ten spins that follow a pattern (with probability 0.73) or its opposite: from one to the other no chain finds.
+
+    A hidden unit sees an input of ±15, and flips against it once in 10¹³ sweeps.
+    """
+    return hm.rbm(hm.Spin(0.05 * PATTERN), hm.Spin(2), 1.5 * jnp.outer(PATTERN, jnp.ones(2)))
+
+
 DISCRETE_GRAPHS = ["general", "torus", "deep", "potts", "masked"]

@@ -105,6 +105,7 @@ def check(
     most_cells: int = 36,
     kernel=gibbs.step,
     anywhere: bool = False,
+    replicas=None,
 ) -> dict:
     """Raise AssertionError if the chains drift; say how many draws and cells were used.
 
@@ -113,50 +114,83 @@ def check(
     chains start at one arbitrary configuration instead: a kernel that never moves some unit is invariant, but does not
     arrive. With both, what is clamped starts from exact draws and the rest from the arbitrary configuration: the joint
     distribution is the machine's only if the rest comes to follow its conditional distribution given what is clamped.
+
+    A kernel of several replicas is given their machines: the rows of each must keep the distribution of theirs.
     """
     key = hm.key(seed)
-    pilot = columns(hm.exact.sample(jax.random.fold_in(key, 0), machine, BATCH))
-    cells = Cells.of(pilot, most_cells)
-    # Rare combinations are pooled: a cell wants 10 expected counts for χ² to hold at small false-alarm rates.
-    pooled = cells.counts(pilot) < 20
-    known = all(oracle.discrete(unit) for unit in machine.layers)
-    number = cells.count - int(pooled.sum()) + int(pooled.any())
-    n = draws_needed(number, drift, false_alarm) * (1 if known else 2)
-    batches = -(-n // BATCH)
-    if known:
-        states, energies = oracle.joint(machine)
-        probability = np.exp(-energies - oracle.log_sum_exp(-energies)).astype(float)
-        listed = columns([jnp.asarray(np.stack([s[layer] for s in states])) for layer in range(len(machine.layers))])
-        expected = cells.counts(listed, probability)
-    found = np.zeros((len(sweeps), cells.count))
-    fresh = np.zeros(cells.count)
+    machines = (machine,) if replicas is None else replicas
+    targets = [_Target.of(key, each, most_cells, drift, false_alarm) for each in machines]
+    batches = max(-(-target.draws // BATCH) for target in targets)
+    found = [np.zeros((len(sweeps), target.cells.count)) for target in targets]
     clamp = None if clamp_like is None else clamp_like(BATCH)
     for batch in range(batches):
         exact_key, fresh_key, run_key = jax.random.split(jax.random.fold_in(key, batch + 1), 3)
-        state = hm.exact.sample(exact_key, machine, BATCH)
+        parts = [
+            hm.exact.sample(exact_key if replicas is None else jax.random.fold_in(exact_key, r), each, BATCH)
+            for r, each in enumerate(machines)
+        ]
+        state = tuple(jnp.concatenate(layer) for layer in zip(*parts, strict=True))
         if anywhere:
-            elsewhere = tuple(jnp.repeat(x, BATCH, axis=0) for x in gibbs.init(hm.key(1), machine, 1))
+            elsewhere = tuple(jnp.repeat(x, len(state[0]), axis=0) for x in gibbs.init(hm.key(1), machine, 1))
             state = elsewhere if clamp is None else _where(clamp, state, elsewhere)
-        if not known:
-            fresh += cells.counts(columns(hm.exact.sample(fresh_key, machine, BATCH)))
+        for target in targets:
+            if target.expected is None:
+                target.fresh += target.cells.counts(columns(hm.exact.sample(fresh_key, target.machine, BATCH)))
         done = 0
         for i, sweep in enumerate(sweeps):
             state, _ = run(
                 run_key, machine, state, Last(), 1, thin=sweep - done, start=done, clamp=clamp, kernel=kernel
             )
             done = sweep
-            found[i] += cells.counts(columns(state))
-    total = batches * BATCH
-    for sweep, counts in zip(sweeps, found, strict=True):
-        if known:
-            statistic, freedom = _one_sample(counts, expected * total, pooled)
+            for r, target in enumerate(targets):
+                found[r][i] += target.cells.counts(columns([x[r * BATCH : (r + 1) * BATCH] for x in state]))
+    for target, counted in zip(targets, found, strict=True):
+        for sweep, counts in zip(sweeps, counted, strict=True):
+            statistic, freedom = target.compared(counts, batches * BATCH)
+            critical = stats.chi2.isf(false_alarm, freedom)
+            assert statistic <= critical, (
+                f"drift after {sweep} sweeps: chi2 {statistic:.1f} > {critical:.1f} ({freedom} df)"
+            )
+    last = {"cells": target.number, "draws": batches * BATCH, "known": target.expected is not None}
+    return last | {"largest": statistic, "critical": critical}
+
+
+@dataclass
+class _Target:
+    """What the chains of one machine are compared with: probabilities of cells, or exact draws where none are known.
+
+    Rare combinations are pooled: a cell wants 10 expected counts for χ² to hold at small false-alarm rates.
+    """
+
+    machine: Machine
+    cells: Cells
+    pooled: np.ndarray
+    expected: np.ndarray | None
+    fresh: np.ndarray
+    number: int
+    draws: int
+
+    @classmethod
+    def of(cls, key, machine: Machine, most_cells: int, drift: float, false_alarm: float) -> "_Target":
+        pilot = columns(hm.exact.sample(jax.random.fold_in(key, 0), machine, BATCH))
+        cells = Cells.of(pilot, most_cells)
+        pooled = cells.counts(pilot) < 20
+        number = cells.count - int(pooled.sum()) + int(pooled.any())
+        draws, expected = draws_needed(number, drift, false_alarm), None
+        if all(oracle.discrete(unit) for unit in machine.layers):
+            states, energies = oracle.joint(machine)
+            probability = np.exp(-energies - oracle.log_sum_exp(-energies)).astype(float)
+            layers = range(len(machine.layers))
+            listed = columns([jnp.asarray(np.stack([s[layer] for s in states])) for layer in layers])
+            expected = cells.counts(listed, probability)
         else:
-            statistic, freedom = _two_samples(counts, fresh, pooled)
-        critical = stats.chi2.isf(false_alarm, freedom)
-        assert statistic <= critical, (
-            f"drift after {sweep} sweeps: chi2 {statistic:.1f} > {critical:.1f} ({freedom} df)"
-        )
-    return {"cells": number, "draws": total, "known": known, "largest": statistic, "critical": critical}
+            draws *= 2
+        return cls(machine, cells, pooled, expected, np.zeros(cells.count), number, draws)
+
+    def compared(self, counts: np.ndarray, total: int) -> tuple[float, int]:
+        if self.expected is not None:
+            return _one_sample(counts, self.expected * total, self.pooled)
+        return _two_samples(counts, self.fresh, self.pooled)
 
 
 def check_exact_draws(machine: Machine, *, batches: int, false_alarm: float, seed: int = 3) -> None:

@@ -22,8 +22,9 @@ if TYPE_CHECKING:
     )
     from harmonium.gauge import Gauge, zero_sum
     from harmonium.likelihood import exact
+    from harmonium.likelihood.interval import Interval
     from harmonium.machine import Machine
-    from harmonium.sampling import Keep, Moments, Statistics, key, run, sample
+    from harmonium.sampling import Keep, Moments, Statistics, exchanged, key, run, sample, stages, temperatures
     from harmonium.units import Bernoulli, Binomial, Categorical, DualRectified, Gaussian, Rectified, Spin
 
 _HOME = {
@@ -46,10 +47,14 @@ _HOME = {
         "harmonium.estimators.displays",
     ),
     **dict.fromkeys(["Gauge", "zero_sum"], "harmonium.gauge"),
-    **dict.fromkeys(["Keep", "Moments", "Statistics", "key", "run", "sample"], "harmonium.sampling"),
+    **dict.fromkeys(
+        ["Keep", "Moments", "Statistics", "exchanged", "key", "run", "sample", "stages", "temperatures"],
+        "harmonium.sampling",
+    ),
     "Machine": "harmonium.machine",
     "datasets": "harmonium",
     "exact": "harmonium.likelihood",
+    "Interval": "harmonium.likelihood.interval",
 }
 
 _MODULES = ("datasets", "exact")
@@ -71,6 +76,7 @@ __all__ = [
     "Gauge",
     "Gaussian",
     "HistoryDisplay",
+    "Interval",
     "Keep",
     "Machine",
     "Moments",
@@ -86,12 +92,15 @@ __all__ = [
     "datasets",
     "deep",
     "exact",
+    "exchanged",
     "ising",
     "key",
     "load",
     "rbm",
     "run",
     "sample",
+    "stages",
+    "temperatures",
     "zero_sum",
 ]
 

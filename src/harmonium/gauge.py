@@ -25,41 +25,39 @@ from harmonium.units import Gaussian
 
 
 class Gauge(eqx.Module):
-    """Offsets c and scales s, one array of the layer's shape for each layer."""
+    """Offsets c and scales s, one array of the layer's shape for each layer; without scales they are 1."""
 
     offsets: tuple[Float[Array, "..."], ...]
-    scales: tuple[Float[Array, "..."], ...]
+    scales: tuple[Float[Array, "..."], ...] | None = None
 
     @classmethod
     def plain(cls, machine: Machine) -> "Gauge":
         """c = 0, s = 1: the variables as they are."""
-        zeros = tuple(jnp.zeros_like(unit.bias) for unit in machine.layers)
-        return cls(zeros, tuple(zero + 1 for zero in zeros))
+        return cls(tuple(jnp.zeros_like(unit.bias) for unit in machine.layers))
 
     @classmethod
     def centred(cls, machine: Machine, means: Sequence[Float[Array, "..."]]) -> "Gauge":
         """c = the given means, s = 1."""
-        return cls.standardised(machine, means, cls.plain(machine).scales)
+        _require_shapes(machine, "means", means)
+        return cls(tuple(means))
 
     @classmethod
     def standardised(
         cls, machine: Machine, means: Sequence[Float[Array, "..."]], deviations: Sequence[Float[Array, "..."]]
     ) -> "Gauge":
         """c = the given means, s = the given standard deviations (of a one-hot unit: one for all its states)."""
-        for name, given in (("means", means), ("deviations", deviations)):
-            shapes, wanted = [x.shape for x in given], [unit.shape for unit in machine.layers]
-            if shapes != wanted:
-                raise ArgumentError(name, f"shapes {shapes}", f"{wanted}, those of the layers")
+        _require_shapes(machine, "means", means)
+        _require_shapes(machine, "deviations", deviations)
         return cls(tuple(means), tuple(deviations))
 
     def enter(self, machine: Machine) -> Machine:
         """The parameters in these variables of a machine given in plain ones."""
         shifted = _shift(machine, [machine.inputs(self.offsets, layer) for layer in range(len(machine.layers))])
-        return _rescale(shifted, self.scales)
+        return shifted if self.scales is None else _rescale(shifted, self.scales)
 
     def leave(self, machine: Machine) -> Machine:
         """The plain parameters of a machine given in these variables; the inverse of ``enter``."""
-        plain = _rescale(machine, [1 / s for s in self.scales])
+        plain = machine if self.scales is None else _rescale(machine, [1 / s for s in self.scales])
         return _shift(plain, [-plain.inputs(self.offsets, layer) for layer in range(len(plain.layers))])
 
 
@@ -104,6 +102,12 @@ def zero_sum(machine: Machine) -> Machine:
     shifted = _shift(eqx.tree_at(lambda m: m.couplings, machine, tuple(couplings)), shifts)
     centred = [-u.bias.mean(axis=-1, keepdims=True) * u.one_hot + 0 * u.bias for u in shifted.layers]
     return _shift(shifted, centred)
+
+
+def _require_shapes(machine: Machine, name: str, given: Sequence[Array]) -> None:
+    shapes, wanted = [x.shape for x in given], [unit.shape for unit in machine.layers]
+    if shapes != wanted:
+        raise ArgumentError(name, f"shapes {shapes}", f"{wanted}, those of the layers")
 
 
 def _shift(machine: Machine, shifts: Sequence[Array]) -> Machine:

@@ -136,6 +136,18 @@ class Machine(eqx.Module):
                 return coupling
         return None
 
+    def summable(self) -> tuple[int, ...]:
+        """Layers that touch neither each other nor themselves, the earlier in a sweep first: of an RBM, the hidden.
+
+        Given the rest they are independent: their sum has a closed form, and they can be drawn all at once.
+        """
+        chosen: set[int] = set()
+        for layer in self.order:
+            neighbours = {b if a == layer else a for a, b in self.joins if layer in (a, b)}
+            if not neighbours & {layer, *chosen}:
+                chosen.add(layer)
+        return tuple(sorted(chosen))
+
     def inputs_from_others(self, state: Known, layer: int) -> Float[Array, "..."]:
         """What the other layers send to a layer: -∂(their coupling energy)/∂x. Layers that are None send nothing."""
         shape = self.layers[layer].shape

@@ -106,6 +106,7 @@ def test_usage_errors_say_what_was_wanted(folder, run):
         (["fit", "rows.npy", "-o", "none/model.safetensors", "--updates", "1"], "none/model.safetensors: No such file"),
         (["fit", "rows.npy", "--visible", "spin"], "rows.npy: found 1 at row 0, column 2; wanted values of -1 or 1"),
         (["fit", "rows.npy", "--updates", "100", "--learning-rate", "1e9", "--no-centred"], "training diverged"),
+        (["fit", "rows.npy", "--components", str(10**12)], "found too little memory"),
         (["sample", "model.safetensors", "-o", "rows.txt"], "--output: found 'rows.txt'; wanted a file that ends in"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -47,7 +48,7 @@ def often(monkeypatch):
 
 
 def test_fit_says_what_was_learned(rows, run):
-    code, out, err = run("fit", "rows.npy", *FAST, "--validation", "0.2")
+    code, out, err = run("fit", "rows.npy", *FAST, "--validation", "0.2", "--patience", "None")
     assert code == 0
     model = hm.load("rows.safetensors")
     assert model.n_components == 4
@@ -60,7 +61,18 @@ def test_fit_says_what_was_learned(rows, run):
     assert "200/200 updates" in err
     assert "\x1b" not in out + err
     _, held = hm.estimators.held_out(model.fit(rows), 60)
-    assert f"{model.score(rows[held]):.3f}" in next(line for line in out.splitlines() if "held out" in line)
+    assert f"{model.score(rows[held]):.3f}" in next(line for line in out.splitlines() if "rows held out" in line)
+
+
+def test_a_run_that_stops_early_says_so(rows, run):
+    _, out, err = run("fit", "rows.npy", *FAST, "--validation", "0.2", "--patience", "1", "--learning-rate", "1e-9")
+    model = hm.load("rows.safetensors")
+    assert model.n_updates_ < 200
+    assert f"{model.n_updates_}/200 updates" in err
+    assert "stopped: best after" in err
+    assert f"{model.n_updates_} of 200 updates" in out
+    best = model.history_["step"][np.argmax(model.history_["validation_log_likelihood"])]
+    assert f"kept: the model after update {best}, the best on the others" in out
 
 
 def test_a_model_no_better_than_independent_columns_is_called_so(folder, run):
@@ -126,29 +138,30 @@ def test_names_of_columns_are_kept_and_must_agree(rows, run, folder):
 
 
 def test_killed_again_and_again_and_the_same_model_in_the_end(rows, run, model, often):
-    """In the first checkpoint, in a later one, and in the writing of the model; then resumed to the end."""
-    _killed(3, "fit", "rows.npy", "-o", "kept.safetensors", "--checkpoint", "run", "--quiet", *FAST)
-    assert not Path("run/checkpoint.safetensors").exists()
-    _killed(11, "resume", "run", "--quiet")
-    assert Path("run/checkpoint.safetensors").exists()
+    """In the writing of a checkpoint, before the first one, and in the writing of the model; then resumed."""
+    _killed(9, "fit", "rows.npy", "-o", "kept.safetensors", "--checkpoint", "run", "--quiet", *FAST)
     _, out, _ = run("info", "run", "--json")
     assert 0 < json.loads(out)["updates"] < 200
-    synced, count = 0, os.fsync
+    shutil.copytree("run", "copy")
+    Path("begun").mkdir()
+    shutil.copy("run/run.json", "begun")
+    assert run("resume", "begun", "-o", "begun.safetensors", "--quiet") == (0, "", "")
+    assert Path("begun.safetensors").read_bytes() == Path(model).read_bytes()
+    synced, sync = 0, os.fsync
 
     def counted(file):
         nonlocal synced
         synced += 1
-        count(file)
+        sync(file)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "fsync", counted)
-        assert run("resume", "run", "-o", "elsewhere.safetensors", "--quiet") == (0, "", "")
+        assert run("resume", "copy", "-o", "elsewhere.safetensors", "--quiet") == (0, "", "")
     assert Path("elsewhere.safetensors").read_bytes() == Path(model).read_bytes()
-    _killed(7, "resume", "run", "--quiet")  # checkpoint, the model aside, its digest in run.json; then the model
+    _killed(synced - 1, "resume", "run", "--quiet")  # the model is written aside, and not yet renamed
     assert not Path("kept.safetensors").exists()
     assert run("resume", "run", "--quiet") == (0, "", "")
     assert Path("kept.safetensors").read_bytes() == Path(model).read_bytes()
-    assert synced > 7
 
 
 def test_ctrl_c_says_how_to_go_on(rows, run, model, often, monkeypatch):
@@ -233,4 +246,5 @@ def test_a_description_of_a_newer_version_is_refused(rows, run):
     path.write_text(path.read_text().replace('"harmonium_run": 1', '"harmonium_run": 2'))
     assert "newer Harmonium" in run("resume", "run")[2]
     path.write_text(path.read_text().replace('"harmonium_run": 2', '"harmonium_run": 1').replace("n_gibbs", "n_gibs"))
-    assert "parameters of another version" in run("resume", "run", "--force")[2]
+    Path("rows.safetensors").unlink()  # a finished run is left as it is
+    assert "parameters of another version" in run("resume", "run")[2]

@@ -4,7 +4,7 @@ from decimal import Decimal
 
 import numpy as np
 import pytest
-from test_rows import check
+from data.reading import check
 
 from harmonium.data import ArgumentTypeError, read
 from harmonium.errors import ArgumentError

@@ -84,6 +84,7 @@ def test_csv_of_one_column_or_one_row():
         (",b\n0,1\n", "found no name in line 1, column 0"),
         ("a,a\n0,1\n", "found the name 'a' twice"),
         ("", "found an empty first line"),
+        ("a,b\n", "found a header, and no rows"),
     ],
 )
 def test_bad_csv_names_the_place(text, said):
@@ -92,12 +93,6 @@ def test_bad_csv_names_the_place(text, said):
         read_file("rows.csv")
     assert str(caught.value).startswith("rows.csv: ")
     assert said in str(caught.value)
-
-
-def test_csv_that_has_a_header_alone():
-    Path("rows.csv").write_text("a,b\n")
-    with pytest.raises(ArgumentError, match="no rows"):
-        read(read_file("rows.csv").values, name="rows.csv")
 
 
 @pytest.mark.parametrize("name", ["rows.npy", "rows.npz", "rows.csv"])
@@ -125,7 +120,7 @@ def test_objects_are_not_unpickled():
     np.save("rows.npy", np.array([[{}]], object), allow_pickle=True)
     np.savez("rows.npz", np.array([[{}]], object))
     for name in ("rows.npy", "rows.npz"):
-        with pytest.raises(ArgumentError, match=rf"^{name}: found what cannot be read .*allow_pickle"):
+        with pytest.raises(ArgumentError, match=rf"^{name}: found what cannot be read .*(allow_pickle|objects)"):
             read_file(name)
 
 

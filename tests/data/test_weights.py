@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from test_rows import NotAnArray
+from data.reading import NotAnArray
 
 from harmonium.data import check_weights
 from harmonium.errors import ArgumentError

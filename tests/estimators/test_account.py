@@ -49,7 +49,9 @@ def test_means_and_errors():
     scores = model.score_samples(X)
     found = account(model, X)
     assert found.n_rows == N
-    assert found.log_likelihood == pytest.approx(scores.mean())
+    assert found.log_likelihood.estimate == pytest.approx(scores.mean())
+    assert found.log_partition == model.log_partition_
+    assert (found.verdict, found.reason) == ("agree", "")
     assert found.error == pytest.approx(scores.std(ddof=1) / np.sqrt(N))
     assert np.isnan(account(model, X[:1]).error)
 
@@ -62,11 +64,11 @@ def test_a_model_that_saw_no_data_has_no_columns_to_compare():
 
 def test_the_rows_held_out_are_those_fit_held_out():
     """Their score, on the best model, is what the monitor wrote down."""
-    X = np.repeat(CHANCE.integers(0, 2, (N, 3)), 2, axis=1)
+    X = (np.random.default_rng(0).random((N, 6)) < 0.2).astype(int)  # rows of differing scores
     model = hm.RBM(4, n_updates=200, validation_fraction=0.4, random_state=3).fit(X)
     learned, held = held_out(model, N)
     assert len(held) == 20
     assert sorted([*learned, *held]) == list(range(N))
     best = max(model.history_["validation_log_likelihood"])
     assert model.score(X[held]) == pytest.approx(best, abs=0.05)
-    assert abs(model.score(X[learned]) - best) > 0.05
+    assert abs(model.score(X[learned]) - best) > 0.2

@@ -13,7 +13,7 @@ X = np.random.default_rng(0).integers(0, 2, (40, 5)).astype(float)
 @pytest.mark.parametrize(
     ("parameters", "table"),
     [
-        ({"n_components": 3}, X),
+        ({"n_components": 3, "stages": 2}, X),
         ({"visible": "categorical", "hidden": "spin"}, X + X[::-1]),
         ({"visible": "gaussian", "dtype": "float64"}, 100 + 3 * X),
         ({"visible": "binomial", "hidden": "rectified", "learning_rate": 0.01}, X + X[::-1]),
@@ -30,6 +30,9 @@ def test_a_model_comes_back_from_its_file(tmp_path, parameters, table):
     np.testing.assert_array_equal(again.components_, rbm.components_)
     assert again.history_ == rbm.history_
     assert again.log_partition_ == rbm.log_partition_
+    for one, other in zip(again._stages, rbm._stages, strict=True):
+        np.testing.assert_array_equal(one.couplings[0].weights, other.couplings[0].weights)
+    assert len(again._stages) == parameters.get("stages", 0)
     again.partial_fit(table)
     assert again.n_updates_ > 0
 
@@ -58,7 +61,13 @@ class StopError(Exception):
 
 
 @pytest.mark.parametrize(
-    "settings", [{}, {"optimizer": "adam", "validation_fraction": 0.2, "dtype": "float64"}], ids=str
+    "settings",
+    [
+        {},
+        {"optimizer": "adam", "validation_fraction": 0.2, "dtype": "float64"},
+        {"method": "pt", "n_temperatures": 3, "stages": 4},
+    ],
+    ids=str,
 )
 @pytest.mark.parametrize("at", [1, 3])
 def test_an_interrupted_run_goes_on_bit_for_bit(tmp_path, monkeypatch, settings, at):
@@ -85,6 +94,9 @@ def test_an_interrupted_run_goes_on_bit_for_bit(tmp_path, monkeypatch, settings,
     np.testing.assert_array_equal(resumed.components_, whole.components_)
     assert resumed.history_ == whole.history_
     assert resumed.n_updates_ == 100
+    stages = [[np.asarray(m.couplings[0].weights) for m in model._stages] for model in (resumed, whole)]
+    np.testing.assert_array_equal(*stages)
+    assert len(stages[0]) == settings.get("stages", 0)
 
 
 def test_a_finished_run_stays_as_it_is(tmp_path):

@@ -1,12 +1,14 @@
 """What a person sees while a run goes: nothing unless asked, lines in a pipe, a bar in a terminal."""
 
 import io
+import re
 
 import jax.numpy as jnp
 import numpy as np
 from rich.console import Console
 
 import harmonium as hm
+from harmonium.estimators import progress
 from harmonium.estimators.progress import Display
 from harmonium.training import Course
 
@@ -22,7 +24,7 @@ class AtStep:
 
 def _shown(steps, **kwargs):
     out = io.StringIO()
-    with Display("RBM 2 - 3", 100, shown=True, console=Console(file=out, width=120, **kwargs)) as display:
+    with Display("RBM 2 - 3", 100, shown=True, console=Console(**{"file": out, "width": 120, **kwargs})) as display:
         for step in steps:
             display.show(Course(AtStep(step), ({"step": step, "epoch": 1.0, "pseudo_likelihood": -1.25},)))
     return out.getvalue()
@@ -52,9 +54,26 @@ def test_a_pipe_is_told_the_end_and_what_was_found():
 
 
 def test_a_terminal_gets_a_bar():
-    text = _shown([10, 100], force_terminal=True)
+    text = _shown([10, 90], force_terminal=True)  # what is there when it ends, whatever was drawn before
     assert "\x1b" in text
-    assert "100/100 updates" in text
+    assert "━" in text
+    assert re.search(r"RBM 2 - 3: 90/100 updates, [\d,]+/s, 0:00:00 left, pseudo likelihood -1\.25", text)
+
+
+def test_a_narrow_terminal_loses_nothing():
+    text = re.sub(r"\x1b\[[^a-zA-Z]*[a-zA-Z]", "", _shown([10, 100], force_terminal=True, width=50))
+    assert "pseudo likelihood -1.25" in " ".join(text.split())
+    assert "…" not in text
+
+
+def test_a_notebook_that_can_draw_no_bar_gets_lines(monkeypatch):
+    def find_spec(name):
+        assert name == "ipywidgets"
+
+    monkeypatch.setattr(progress, "find_spec", find_spec)
+    assert not Display("RBM", 100, shown=True, console=Console(file=io.StringIO(), force_jupyter=True)).live
+    monkeypatch.setattr(progress, "find_spec", lambda _: True)
+    assert Display("RBM", 100, shown=True, console=Console(file=io.StringIO(), force_jupyter=True)).live
 
 
 def test_scikit_learns_lines(capsys):

@@ -21,11 +21,24 @@ def two():
 def test_two_rows_are_learned(two):
     assert two.score(TWO) > -1.2  # log ½ is the best, -2.77 that of independent columns
     assert two.log_partition_.method == "exact"
-    drawn = two.sample(300, n_steps=200)
+    drawn = two.sample(np.int64(300), n_steps=200)
     assert drawn.shape == (300, 4)
     kinds = np.unique(drawn, axis=0, return_counts=True)
     assert kinds[1].max() < 0.7 * 300  # both
     assert np.sort(kinds[1])[-2:].sum() > 0.5 * 300  # their probability is 0.64: below by chance once in 10⁶
+
+
+def test_replica_exchange_draws_both_rows_also_along_the_run():
+    """As ``annealing`` in the test above; here learning is by tempering, and the stages are those of the run."""
+    rbm = hm.RBM(4, method="pt", n_temperatures=3, n_chains=50, stages=3, n_updates=2000, random_state=0).fit(TWO)
+    assert rbm.score(TWO) > -1.3
+    for method in ("tempering", "stages"):
+        drawn = rbm.sample(300, n_steps=40, method=method)
+        kinds = np.sort(np.unique(drawn, axis=0, return_counts=True)[1])
+        assert kinds[-1] < 0.7 * 300
+        assert kinds[-2:].sum() > 0.45 * 300
+    with pytest.raises(hm.ArgumentError, match="method: found 'annealed'; wanted one of 'annealing'"):
+        rbm.sample(2, method="annealed")
 
 
 def test_what_it_says_of_rows_is_what_the_machine_says(two):
@@ -126,7 +139,7 @@ def test_other_types_of_columns(visible, table, shape):
 
 @pytest.mark.parametrize("hidden", ["spin", "gaussian", "rectified", "dual_rectified"])
 def test_other_types_of_hidden_units(hidden):
-    rbm = hm.RBM(2, hidden=hidden, n_updates=500, learning_rate=0.02, random_state=0).fit(TWO)
+    rbm = hm.RBM(2, hidden=hidden, n_updates=2000, learning_rate=0.02, random_state=0).fit(TWO)
     every = np.array(np.meshgrid(*[[0.0, 1]] * 4)).reshape(4, -1).T
     assert np.exp(rbm.score_samples(every)).sum() == pytest.approx(1, abs=0.02)
     assert rbm.score(TWO) > -2.77  # better than independent columns
@@ -205,6 +218,8 @@ def test_published_parameters():
         hm.RBM.from_parameters(w.T, a, b)
     rbm.partial_fit(v)
     assert rbm.n_updates_ == 1
+    with pytest.raises(hm.ArgumentError, match="hidden_bias: found what is no array of numbers"):
+        hm.RBM.from_parameters(w, a, ["a"])
 
 
 def test_divergence_stops_the_run_names_the_step_and_keeps_the_last_good_state():
@@ -213,6 +228,26 @@ def test_divergence_stops_the_run_names_the_step_and_keeps_the_last_good_state()
         rbm.fit(TWO)
     assert np.isfinite(rbm.components_).all()
     assert rbm.n_updates_ == caught.value.step - 1
+
+
+@pytest.mark.parametrize(
+    "changed", [{"optimizer": "adam"}, {"dtype": "float64"}, {"method": "exact"}, {"n_components": 3}, {"n_chains": 7}]
+)
+def test_a_stream_keeps_what_shaped_it(changed):
+    (name, value), rbm = next(iter(changed.items())), hm.RBM(2, random_state=0).partial_fit(TWO)
+    before = dict(vars(rbm))
+    rbm.set_params(**changed)
+    with pytest.raises(hm.ArgumentError, match=f"{name}: found {value!r}, where learning began with"):
+        rbm.partial_fit(TWO)
+    assert {k: id(v) for k, v in vars(rbm).items()} == {k: id(v) for k, v in before.items()} | {name: id(value)}
+    assert rbm.set_params(learning_rate=0.01, n_gibbs=2, l2=0.0, **{name: before[name]}).partial_fit(TWO) is rbm
+    with pytest.raises(hm.ArgumentError, match="lbfgs"):
+        hm.RBM(2, optimizer="lbfgs").partial_fit(TWO)
+
+
+def test_a_model_without_stages_is_not_sampled_along_them(two):
+    with pytest.raises(hm.ArgumentError, match=r"method: found 'stages' of a model without any; wanted .*stages=10"):
+        two.sample(2, method="stages")
 
 
 def test_sparse_rows_are_scored_as_dense_ones(two):
@@ -234,6 +269,8 @@ def test_scores_do_not_depend_on_the_company(two):
         ({"learning_rate": float("nan")}, "learning_rate"),
         ({"batch_size": True}, "batch_size"),
         ({"n_updates": 0}, "n_updates"),
+        ({"n_temperatures": 1}, "n_temperatures: found 1; wanted a whole number of at least 2"),
+        ({"stages": -1}, "stages: found -1"),
         ({"optimizer": "sdg"}, "optimizer"),
         ({"optimizer": "lbfgs"}, "method: found 'pcd' with optimizer 'lbfgs'"),
         ({"sparsity_target": 0.0}, "sparsity_target"),

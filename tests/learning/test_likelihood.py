@@ -1,5 +1,7 @@
 """The gradient of the log-likelihood: equal to enumeration where exact, right on average where sampled."""
 
+import itertools
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -9,8 +11,10 @@ from catalogue import GRAPHS, pair
 from scipy import stats
 
 import harmonium as hm
-from harmonium.learning import Contrastive, Exact, Likelihood, Penalties, Persistent
+from harmonium.gauge import Gauge
+from harmonium.learning import Contrastive, Exact, Likelihood, Penalties, Persistent, Tempered
 from harmonium.learning.likelihood import Batch
+from harmonium.path import between
 
 pytestmark = pytest.mark.usefixtures("float64")
 
@@ -20,6 +24,7 @@ MACHINES = {
     "table": GRAPHS["table"],
     "masked": GRAPHS["masked"],
 }
+SAMPLED = {"CD": Contrastive(3), "PCD": Persistent(256, 3), "PT": Tempered(256, 3, 3)}
 every_machine = pytest.mark.parametrize("make", MACHINES.values(), ids=MACHINES)
 
 
@@ -92,25 +97,46 @@ def test_padding_with_rows_of_weight_zero_changes_nothing_but_the_share(make, ne
     _assert_equal(short, jax.tree.map(lambda g: g * 6 / 8, own), 1e-9)
 
 
-@pytest.mark.parametrize("negative", [Contrastive(3), Persistent(256, 3)], ids=["CD", "PCD"])
+def _at_home(negative, machine, n):
+    """What the phase carries, n times over, with chains that are exact draws; and those of the machine itself."""
+    size = 256 * n
+    states = hm.exact.sample(hm.key(1), machine, size)
+    if isinstance(negative, Contrastive):
+        return None, states
+    if isinstance(negative, Persistent):
+        return _parts(states, n), states
+    ladder = negative.init(hm.key(0), machine)[0]
+    below = [
+        hm.exact.sample(jax.random.fold_in(hm.key(3), r), between(ladder.base, machine, beta), size)
+        for r, beta in enumerate(ladder.places[:-1])
+    ]
+    replicas = [_parts(state, n) for state in (*below, states)]
+    rows = tuple(jnp.concatenate(layer, axis=1) for layer in zip(*replicas, strict=True))
+    repeated = jax.tree.map(lambda x: jnp.stack([x] * n), eqx.filter(ladder, eqx.is_array))
+    return (eqx.combine(repeated, ladder), rows, jnp.zeros(n, jnp.int32)), states
+
+
+def _parts(state, n):
+    return tuple(x.reshape(n, -1, *x.shape[1:]) for x in state)
+
+
+@pytest.mark.parametrize("negative", SAMPLED.values(), ids=SAMPLED)
 @every_machine
 def test_sampled_negative_phases_are_unbiased_at_home(make, negative):
-    """From exact draws CD and PCD estimate ⟨-∂E/∂θ⟩ in the model without bias: Student's t, false alarms 1e-9."""
+    """From exact draws CD, PCD and PT estimate ⟨-∂E/∂θ⟩ in the model without bias: Student's t, false alarms 1e-9."""
     machine = make()
     exact = hm.exact.statistics(machine)
 
     @eqx.filter_jit
-    def estimates(keys, states):
-        def one(key, state):
-            chains = state if isinstance(negative, Persistent) else None
+    def estimates(keys, chains, states):
+        def one(key, chains, state):
             batch = Batch(state[: machine.n_visible], jnp.ones(256), 256.0)
             return negative.step(key, machine, chains, batch)[0]
 
-        return jax.vmap(one)(keys, states)
+        return eqx.filter_vmap(one)(keys, chains, states)
 
-    states = hm.exact.sample(hm.key(1), machine, 256 * 400)
-    states = tuple(x.reshape(400, 256, *x.shape[1:]) for x in states)
-    found = estimates(jax.random.split(hm.key(2), 400), states)
+    chains, states = _at_home(negative, machine, 400)
+    found = estimates(jax.random.split(hm.key(2), 400), chains, _parts(states, 400))
     comparisons = sum(leaf.size for leaf in jax.tree.leaves(exact))
     for sample, wanted in zip(jax.tree.leaves(found), jax.tree.leaves(exact), strict=True):
         error = sample.std(axis=0, ddof=1) / 20 + 1e-12
@@ -118,21 +144,51 @@ def test_sampled_negative_phases_are_unbiased_at_home(make, negative):
         assert worst < stats.t.isf(1e-9 / comparisons / 2, 399)
 
 
-def test_persistent_chains_are_their_own_and_go_on():
-    """Their number is not the batch's; a step moves them from where they were, not from the data."""
+@pytest.mark.parametrize("n_chains", [5, 7])
+def test_persistent_chains_are_their_own_and_go_on(n_chains):
+    """Their number need not be the batch's; a step moves them from where they were, not from the data."""
     machine = pair(hm.Bernoulli, hm.Bernoulli, (4, 3))
     visible, weights = _data(machine, 5)
-    objective = Likelihood(Persistent(7))
+    objective = Likelihood(Persistent(n_chains))
     state = objective.init(hm.key(1), machine, _means(machine, visible))
     batch = Batch(visible, weights, 5.0)
     other = Batch(tuple(1 - x for x in visible), weights, 5.0)
     _, (chains, _) = objective.step(hm.key(2), machine, state, batch)
     _, (same, _) = objective.step(hm.key(2), machine, state, other)
-    assert all(len(x) == 7 for x in chains)
+    assert all(len(x) == n_chains for x in chains)
     for a, b in zip(chains, same, strict=True):
         np.testing.assert_array_equal(a, b)
     moved = objective.step(hm.key(3), machine, (chains, state[1]), batch)[1][0]
     assert any((a != b).any() for a, b in zip(chains, moved, strict=True))
+
+
+def test_the_centred_gradient_is_the_textbook_s():
+    """⟨(v-μ)(h-λ)ᵀ⟩ in the data less that in the model, over all states; steps of b and c have -ΔWλ and -ΔWᵀμ in them.
+
+    Melchior, Fischer & Wiskott 2016, algorithm 1.
+    """
+    machine = pair(hm.Bernoulli, hm.Bernoulli, (4, 3))
+    (v,), weights = _data(machine, 9)
+    mu, lam = np.array([0.1, 0.5, 0.8, 0.3]), np.array([0.2, 0.6, 0.4])
+    centred = Likelihood(Exact())
+    state = None, Gauge.centred(machine, (jnp.asarray(mu), jnp.asarray(lam)))
+    plain, _ = centred.step(hm.key(1), machine, state, Batch((v,), weights, 9.0))
+    found = centred.enter(machine, plain, state)
+    states = np.array(list(itertools.product([0.0, 1.0], repeat=4)))
+    p = np.exp(hm.exact.log_probability(machine, (jnp.asarray(states), None)))
+    W, c = np.asarray(machine.couplings[0].weights), np.asarray(machine.layers[1].bias)
+
+    def moment(rows, chances):
+        h = 1 / (1 + np.exp(-(rows @ W + c)))
+        return (rows - mu).T @ (chances[:, None] * (h - lam))
+
+    np.testing.assert_allclose(
+        found.couplings[0].weights, moment(np.asarray(v), np.asarray(weights) / 9) - moment(states, p), rtol=1e-9
+    )
+    step = centred.leave(machine, found, state)
+    dW = np.asarray(step.couplings[0].weights)
+    np.testing.assert_allclose(step.layers[0].bias, found.layers[0].bias - dW @ lam, rtol=1e-9)
+    np.testing.assert_allclose(step.layers[1].bias, found.layers[1].bias - mu @ dW, rtol=1e-9)
 
 
 def test_the_centred_update_does_not_depend_on_what_is_called_zero():

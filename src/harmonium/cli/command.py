@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from harmonium import __version__
-from harmonium.cli import demo, fit, info, report, resume, sample, score, transform
+from harmonium.cli import demo, evaluate, fit, info, report, resume, sample, score, transform
 from harmonium.errors import ArgumentError, DivergenceError, NotNormalisableError
 
 VERBS = {
@@ -16,6 +16,7 @@ VERBS = {
     "fit": fit,
     "resume": resume,
     "score": score,
+    "evaluate": evaluate,
     "report": report,
     "sample": sample,
     "transform": transform,
@@ -23,6 +24,8 @@ VERBS = {
 }
 REFUSED, INTERRUPTED = 1, 130
 """Exit codes; argparse has 2 for words that make no command."""
+
+MEMORY = "found too little memory; wanted more, or fewer rows or hidden units"
 
 
 def main(words: Sequence[str] | None = None) -> int:
@@ -38,7 +41,11 @@ def main(words: Sequence[str] | None = None) -> int:
         except KeyboardInterrupt as error:
             return _say(str(error) or "interrupted", INTERRUPTED)
         except MemoryError:
-            return _say("found too little memory; wanted more, or fewer rows at a time", REFUSED)
+            return _say(MEMORY, REFUSED)
+        except RuntimeError as error:
+            if not str(error).startswith("RESOURCE_EXHAUSTED"):  # as XLA says it
+                raise
+            return _say(MEMORY, REFUSED)
         except OSError as error:
             where = f"{error.filename}: {error.strerror}" if error.filename and error.strerror else str(error)
             return _say(where, REFUSED)
@@ -63,7 +70,7 @@ def parser(words: Sequence[str]) -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    made.add_argument("--version", action="version", version=f"harmonium {__version__}")
+    made.add_argument("-V", "--version", action="version", version=f"harmonium {__version__}")
     verbs = made.add_subparsers(dest="verb", metavar="VERB", required=True, title="verbs")
     chosen = next((word for word in words if not word.startswith("-")), None)
     for name, verb in VERBS.items():

@@ -100,27 +100,36 @@ def _learned(task: Task, folder: Path | None, resumed: bool, quiet: bool) -> tup
 
 def _account(task: Task, model: Any, values: Any, seconds: float) -> list[str]:
     """What was learned, in lines for a person. It also finds log Z, which the model's file then has."""
+    from harmonium.cli.score import about
     from harmonium.data import read
     from harmonium.estimators import account, held_out
+    from harmonium.estimators.fitting import n_updates
 
     rows = read(values, dtype=model.dtype)
     learned, held = held_out(model, rows.n_rows)
-    unit = type(model.machine_.layers[0]).__name__
-    found = [("learned from", account(model, rows.take(learned)))]
+    unit, planned = type(model.machine_.layers[0]).__name__, n_updates(model.get_params())
+    of = f" of {planned:,}" if model.n_updates_ < planned else ""
+    found, kept = [("learned from", account(model, rows.take(learned)))], []
     if held is not None:
+        scores = model.history_["validation_log_likelihood"]
+        best = model.history_["step"][scores.index(max(scores))]
+        kept = [f"            kept: the model after update {best:,}, the best on the others"]
         found.append(("held out", account(model, rows.take(held))))
     lines = [
         f"learned     {task.data}: {rows.n_rows:,} rows × {rows.n_columns:,} columns ({unit})",
         f"            {model.n_components:,} {model.hidden} hidden units, "
-        f"{model.n_updates_:,} updates, {seconds:.0f} s in this sitting",
+        f"{model.n_updates_:,}{of} updates, {seconds:.0f} s in this sitting",
+        *kept,
         "",
         f"{'log-likelihood, nats a row':34} {'model':>10} {'independent columns':>20}",
     ]
     for what, one in found:
-        lines.append(f"  {f'{one.n_rows:,} rows {what}':32} {one.log_likelihood:10.3f} {_number(one.independent):>20}")
+        lines.append(
+            f"  {f'{one.n_rows:,} rows {what}':32} {one.log_likelihood.estimate:10.3f} {_number(one.independent):>20}"
+        )
     z = model.log_partition_
-    lines += [f"  log Z = {z.estimate:.3f} {_uncertainty(z)}", "", f"saved       {task.output}"]
-    if not found[-1][1].log_likelihood > (found[-1][1].independent or float("-inf")):
+    lines += [*(f"  {line}" for line in about(z)), "", f"saved       {task.output}"]
+    if not found[-1][1].log_likelihood.estimate > (found[-1][1].independent or float("-inf")):
         lines.append("note        no better than independent columns: try more updates, or another learning rate")
     lines.append(f"next        harmonium sample {task.output} -n 100 -o samples.csv")
     lines.append(f"            harmonium transform {task.output} {task.data} -o features.npy")
@@ -129,9 +138,3 @@ def _account(task: Task, model: Any, values: Any, seconds: float) -> list[str]:
 
 def _number(value: float | None) -> str:
     return "" if value is None else f"{value:.3f}"
-
-
-def _uncertainty(z: Any) -> str:
-    if z.method == "exact":
-        return "exactly, by summing over all configurations"
-    return f"± {z.standard_error:.2g} (standard error), by annealed importance sampling"

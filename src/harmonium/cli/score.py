@@ -29,30 +29,44 @@ def run(args: Namespace) -> None:
     values = tables.read_for(model, args.data)
     with tables.named(args.data):
         found = account(model, values)
-    z = model.log_partition_
+    tell(args, model, found)
+    if args.output is not None:
+        tables.write(model.score_samples(values), ["log_likelihood"], args)
+
+
+def tell(args: Namespace, model: Any, found: Any) -> None:
+    """Say how likely the rows are, for a person or as JSON."""
+    z, said = found.log_partition, found.log_likelihood
     if args.json:
-        said = {
+        told = {
             "model": args.model,
             "data": args.data,
             "rows": found.n_rows,
             "columns": int(model.n_features_in_),
-            "log_likelihood": found.log_likelihood,
+            "log_likelihood": said.written(),
             "standard_error_of_rows": found.error,
-            "log_partition": z._asdict(),
+            "log_partition": z.written(),
             "independent_columns": found.independent,
         }
-        print(json.dumps(plain(said), indent=1))
-    else:
-        print(f"{args.data}: {found.n_rows:,} rows × {model.n_features_in_:,} columns")
-        print(f"log-likelihood       {found.log_likelihood:.4f} nats a row")
-        if isfinite(found.error):
-            print(f"                     ± {found.error:.2g}, because other rows like these would have others")
-        how = f"± {z.standard_error:.2g}, by annealed importance sampling" if z.method != "exact" else "exactly"
-        print(f"                     with log Z = {z.estimate:.4f} {how}")
-        if found.independent is not None:
-            print(f"independent columns  {found.independent:.4f}, with the means of the rows that were learned from")
-    if args.output is not None:
-        tables.write(model.score_samples(values), ["log_likelihood"], args)
+        print(json.dumps(plain(told), indent=1))
+        return
+    print(f"{args.data}: {found.n_rows:,} rows × {model.n_features_in_:,} columns")
+    print(f"log-likelihood       {said.estimate:.4f} nats a row")
+    if isfinite(found.error):
+        print(f"                     ± {found.error:.2g}, because other rows like these would have others")
+    for line in about(z):
+        print(f"                     {line}")
+    if found.independent is not None:
+        print(f"independent columns  {found.independent:.4f}, with the means of the rows that were learned from")
+
+
+def about(z: Any) -> list[str]:
+    """What is known of log Z, in lines."""
+    if z.method == "exact":
+        return [f"with log Z = {z.estimate:.4f} exactly, by summing over all configurations"]
+    ends = f"from {z.lower:.3f} to {z.upper:.3f}"
+    lines = [f"with log Z = {z.estimate:.3f} ± {z.standard_error:.2g} ({ends}), by annealed importance sampling"]
+    return [*lines, f"verdict: {z.verdict}" + (f": {z.reason}" if z.reason else "")]
 
 
 def plain(value: Any) -> Any:

@@ -2,6 +2,7 @@
 
 import csv
 import re
+import warnings
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -93,7 +94,8 @@ def _from_text(named: str, path: Path) -> Table:
     if names is not None:
         _require_names(named, names)
     try:
-        with path.open(newline="", encoding="utf-8-sig") as file:
+        with path.open(newline="", encoding="utf-8-sig") as file, warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "loadtxt: input contained no data", UserWarning)  # an error, below
             values = np.loadtxt(
                 file, delimiter=separator, quotechar='"', comments=None, skiprows=int(names is not None), ndmin=2
             )
@@ -101,7 +103,9 @@ def _from_text(named: str, path: Path) -> Table:
         raise _fault(named, path, separator, head, names) or ArgumentError(
             named, f"what cannot be read ({error})", "rows of numbers"
         ) from error
-    if values.size and values.shape[1] != len(head):
+    if not values.size:
+        raise ArgumentError(named, "a header, and no rows", "at least one row of numbers")
+    if values.shape[1] != len(head):
         raise ArgumentError(named, f"{len(head)} names over {values.shape[1]} columns", "a name for each column")
     return Table(values, names)
 

@@ -8,26 +8,45 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from harmonium.data import read
-from harmonium.estimators import rbm
 from harmonium.estimators.encoded import Encoded, over_rows
+from harmonium.estimators.fitting import split
 from harmonium.estimators.visible import doubted
+from harmonium.likelihood.interval import Interval
 
 
-class Account(NamedTuple):
-    """Means over the rows, in nats; ``error`` is the standard error that comes of these rows being a sample."""
+class Evaluation(NamedTuple):
+    """Means over rows, in nats: how likely the model finds them, and how sure that is.
+
+    The interval ``log_likelihood`` comes of what is not known of log Z; ``error`` is the standard error that comes of
+    these rows being a sample. ``independent`` is None for a model that has not seen data.
+    """
 
     n_rows: int
-    log_likelihood: float
+    log_likelihood: Interval
     error: float
     independent: float | None
+    log_partition: Interval
+
+    @property
+    def verdict(self) -> str:
+        """Whether to believe it."""
+        return self.log_likelihood.verdict
+
+    @property
+    def reason(self) -> str:
+        """Why not, if not."""
+        return self.log_likelihood.reason
 
 
-def account(estimator: Any, X: Any) -> Account:
-    """The log-likelihood of rows; ``independent`` is None for a model that has not seen data."""
-    scores = estimator.score_samples(X)
-    error = float(np.std(scores, ddof=1) / np.sqrt(len(scores))) if len(scores) > 1 else float("nan")
+def account(estimator: Any, X: Any) -> Evaluation:
+    """The log-likelihood of rows, with the log Z that the model has."""
+    minus_energies = -estimator.free_energy(X)
+    n = len(minus_energies)
+    error = float(np.std(minus_energies, ddof=1) / np.sqrt(n)) if n > 1 else float("nan")
     alone = independent(estimator, X)
-    return Account(len(scores), float(np.mean(scores)), error, None if alone is None else float(np.mean(alone)))
+    z = estimator.log_partition_
+    mean = float(np.mean(minus_energies))
+    return Evaluation(n, z.taken_from(mean), error, None if alone is None else float(np.mean(alone)), z)
 
 
 def independent(estimator: Any, X: Any) -> np.ndarray | None:
@@ -47,7 +66,7 @@ def independent(estimator: Any, X: Any) -> np.ndarray | None:
 
 def held_out(estimator: Any, n_rows: int) -> tuple[np.ndarray, np.ndarray | None]:
     """The places of the rows that ``fit`` learned from, and of those it held out, in a table of that length."""
-    return rbm.split(n_rows, estimator.validation_fraction, estimator._random)
+    return split(n_rows, estimator.validation_fraction, estimator._random)
 
 
 @eqx.filter_jit

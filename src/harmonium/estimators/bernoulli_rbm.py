@@ -8,6 +8,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Array, Key
 from rich.console import Console
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags, check_random_state
@@ -141,7 +142,7 @@ class BernoulliRBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         else:
             self._begin(X, rows)
         with jax.enable_x64(False):
-            self._learn(rows, rows.n_rows, 1)
+            self._learn(rows, rows.n_rows, 1, brief=True)
         return self
 
     def transform(self, X: Any) -> np.ndarray:
@@ -211,23 +212,18 @@ class BernoulliRBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         self.intercept_visible_ = np.zeros(rows.n_columns, dtype)
         self.h_samples_ = np.zeros((self.batch_size, self.n_components), dtype)
 
-    def _learn(self, rows: Rows, batch_size: int, n_epochs: int) -> None:
+    def _learn(self, rows: Rows, batch_size: int, n_epochs: int, *, brief: bool = False) -> None:
         """Some passes over rows, from the attributes as they are and back into them."""
         seed = int(self.random_state_.randint(2**31 - 1))
         schedule = Schedule(jnp.asarray(self.learning_rate, float), jnp.asarray(1))
         objective = Likelihood(Persistent(len(self.h_samples_)), centred=False)
         run = Run(objective, optimiser("sgd", schedule), Encode(Plain()), emphasis=None)
-        machine = self._model().machine
-        state = run.start(sampling.key(seed), machine, (jnp.zeros_like(machine.layers[0].bias),))
-        chains = (jnp.zeros((len(self.h_samples_), rows.n_columns)), jnp.asarray(self.h_samples_, float))
-        course = Course(eqx.tree_at(lambda s: s.objective[0], state, chains))
+        course = Course(_start(run, sampling.key(seed), *self._arrays(), jnp.asarray(self.h_samples_, float)))
         batches = Batches(rows, batch_size, seed)
         until = n_epochs * batches.steps_per_epoch
         begun = time.perf_counter()
 
         def look(state: State[Machine]) -> Row:
-            if not self.verbose:
-                return {}
             found = over_rows(encoded.log_pseudolikelihood, Encoded(state.model, Plain(), None), rows).mean()
             epoch = int(state.step) // batches.steps_per_epoch
             Console(soft_wrap=True, highlight=False, markup=False).print(
@@ -236,7 +232,8 @@ class BernoulliRBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
             )
             return {}
 
-        for reached in follow(run, course, batches, until, Watch(batches.steps_per_epoch, look)):
+        watch = Watch(batches.steps_per_epoch, look) if self.verbose else Watch(until + 1, lambda _: {})
+        for reached in follow(run, course, batches, until, watch, brief=brief):
             course = reached
         dtype, learned = self.components_.dtype, course.state.model
         self.components_ = np.asarray(learned.couplings[0].weights, dtype).T
@@ -244,10 +241,14 @@ class BernoulliRBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         self.intercept_hidden_ = np.asarray(learned.layers[1].bias, dtype)
         self.h_samples_ = np.asarray(course.state.objective[0][1], dtype)
 
+    def _arrays(self) -> tuple[Array, Array, Array]:
+        """The attributes, which a user may have set."""
+        given = (self.intercept_visible_, self.intercept_hidden_, self.components_.T)
+        a, b, weights = (jnp.asarray(array, float) for array in given)
+        return a, b, weights
+
     def _model(self) -> Encoded:
-        """The machine of the attributes, which a user may have set."""
-        visible, hidden = (Bernoulli(jnp.asarray(b, float)) for b in (self.intercept_visible_, self.intercept_hidden_))
-        return Encoded(build.rbm(visible, hidden, jnp.asarray(self.components_.T, float)), Plain(), None)
+        return Encoded(_machine(*self._arrays()), Plain(), None)
 
     def _of_rows(self, function: Any, X: Any, *rest: Any) -> np.ndarray:
         check_is_fitted(self)
@@ -270,3 +271,18 @@ class BernoulliRBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
             UserWarning,
             stacklevel=4,
         )
+
+
+def _machine(visible: Array, hidden: Array, weights: Array) -> Machine:
+    return build.rbm(Bernoulli(visible), Bernoulli(hidden), weights)
+
+
+@eqx.filter_jit
+def _start(
+    run: Run[Machine], key: Key[Array, ""], visible: Array, hidden: Array, weights: Array, hidden_side: Array
+) -> State[Machine]:
+    """The state of a run with these parameters, and chains with this hidden side. Compiled, for ``partial_fit``."""
+    state = run.start(key, _machine(visible, hidden, weights), (jnp.zeros_like(visible),))
+    chains = (jnp.zeros((len(hidden_side), len(visible))), hidden_side)
+    started: State[Machine] = eqx.tree_at(lambda s: s.objective[0], state, chains)
+    return started

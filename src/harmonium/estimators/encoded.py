@@ -14,13 +14,16 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Key
 
+from harmonium import sampling
 from harmonium.data import Encoding, Rows, Standardised
 from harmonium.gauge import moved
 from harmonium.likelihood import pseudo
-from harmonium.likelihood.annealed import base_machine
-from harmonium.likelihood.partition import LogPartition, log_partition
+from harmonium.likelihood.interval import Interval
+from harmonium.likelihood.partition import log_partition
 from harmonium.machine import Known, Machine, State
+from harmonium.path import base_machine, between
 from harmonium.sampling import gibbs
+from harmonium.sampling.ladder import Ladder
 from harmonium.units import Gaussian
 
 BLOCK = 2**20
@@ -58,9 +61,13 @@ class Encoded(eqx.Module):
             return 0.0
         return float(np.log(np.asarray(self.encoding.scale, float)).sum())
 
-    def log_partition(self, key: Key[Array, ""]) -> LogPartition:
-        """log Z of the machine as it is encoded."""
-        return log_partition(self.machine, key, None if self.mean is None else (self.mean,))
+    def log_partition(self, key: Key[Array, ""], rows: Array | None = None, **how: Any) -> Interval:
+        """log Z of the machine as it is encoded; chains on their way down start at ``rows``, if there are any."""
+        chains = None if rows is None else (self.encoding.values(rows),)
+        means = None if self.mean is None else (self.mean,)
+        if means is None and chains is not None:
+            means = (chains[0].mean(axis=0),)
+        return log_partition(self.machine, key, means, chains=chains, **how)
 
 
 @eqx.filter_jit
@@ -124,17 +131,20 @@ def grown(model: Encoded, key: Key[Array, ""], n: int, n_steps: Array) -> State:
     The couplings grow over the first half of the sweeps: started in the full machine, chains stay in the nearest mode.
     """
     base = base_machine(model.machine, None if model.mean is None else (model.mean,))
-    start, rest = eqx.partition(base, eqx.is_inexact_array)
-    end = eqx.filter(model.machine, eqx.is_inexact_array)
     first, key = jax.random.split(key)
 
     def sweep(t: Array, state: State) -> State:
         beta = jnp.minimum(1, 2 * (t + 1) / n_steps).astype(model.machine.layers[0].bias.dtype)
-        between: Machine = eqx.combine(jax.tree.map(lambda a, b: (1 - beta) * a + beta * b, start, end), rest)
-        return gibbs.step(jax.random.fold_in(key, t), between, state)[0]
+        return gibbs.step(jax.random.fold_in(key, t), between(base, model.machine, beta), state)[0]
 
     state: State = jax.lax.fori_loop(0, n_steps, sweep, gibbs.init(first, base, n))
     return state
+
+
+def exchanged(model: Encoded, key: Key[Array, ""], ladder: Ladder, n: int, n_steps: int) -> Float[Array, "n columns"]:
+    """Rows from chains that swap what they hold with those of other rungs; a step of exchange is two sweeps."""
+    found = sampling.exchanged(model.machine, key, ladder, n, warm_up=n_steps // 2 - 1)
+    return model.encoding.rows(found.draws[0][:, -1])
 
 
 def over_rows(

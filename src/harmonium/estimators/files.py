@@ -10,7 +10,7 @@ from harmonium import artifact
 from harmonium.artifact import ArtifactError, FilePath
 from harmonium.data import Codes, Encoding, Plain, Standardised
 from harmonium.estimators.encoded import Encoded
-from harmonium.likelihood.partition import LogPartition
+from harmonium.likelihood.interval import Interval
 
 ENCODINGS: dict[str, type[Encoding]] = {t.__name__: t for t in (Plain, Codes, Standardised)}
 
@@ -27,6 +27,8 @@ def save(path: FilePath, estimator: Any) -> None:
             "encoding.offset": np.asarray(model.encoding.offset),
             "encoding.scale": np.asarray(model.encoding.scale),
         }
+    for i, stage in enumerate(estimator._stages):
+        arrays |= {f"stages.{i}.{name}": array for name, array in artifact.describe(stage)[0].items()}
     if model.mean is not None:
         arrays["mean"] = np.asarray(model.mean)
     names = getattr(estimator, "feature_names_in_", None)
@@ -40,7 +42,8 @@ def save(path: FilePath, estimator: Any) -> None:
         "history": estimator.history_,
         "n_updates": int(estimator.n_updates_),
         "n_rows": float(estimator._n_rows),
-        "log_partition": None if log_partition is None else log_partition._asdict(),
+        "n_stages": len(estimator._stages),
+        "log_partition": None if log_partition is None else log_partition.written(),
     }
     artifact.write(path, arrays, description)
 
@@ -72,14 +75,22 @@ def load(path: FilePath) -> Any:
         machine = artifact.restore(arrays, description["machine"])
         told = description["encoding"]
         own = {k: v for k, v in told.items() if k != "type"}
-        own |= {k.removeprefix("encoding."): jnp.asarray(v) for k, v in arrays.items() if k.startswith("encoding.")}
+        own |= {name: jnp.asarray(array) for name, array in _under("encoding.", arrays).items()}
         mean = None if "mean" not in arrays else jnp.asarray(arrays["mean"])
         model = Encoded(machine, ENCODINGS[told["type"]](**own), mean)
-        made._settle(model, description["history"], description["n_updates"])
+        stages = tuple(
+            artifact.restore(_under(f"stages.{i}.", arrays), description["machine"])
+            for i in range(description.get("n_stages", 0))
+        )
+        made._settle(model, description["history"], description["n_updates"], stages)
         made._n_rows = description.get("n_rows", 0.0)
     made.n_features_in_ = description["columns"]["n"]
     if description["columns"]["names"] is not None:
         made.feature_names_in_ = np.array(description["columns"]["names"], object)
     if description["log_partition"] is not None:
-        made._log_partition = LogPartition(**description["log_partition"])
+        made._log_partition = Interval.read(description["log_partition"])
     return made
+
+
+def _under(prefix: str, arrays: artifact.Arrays) -> artifact.Arrays:
+    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}

@@ -9,6 +9,7 @@ import optax
 from jaxtyping import Array, Float
 
 from harmonium.data import Encoding, Rows
+from harmonium.data.batches import permutation
 from harmonium.errors import ArgumentError
 from harmonium.estimators.encoded import Encoded
 from harmonium.estimators.settings import Constraint, Instance, Number, OneOf, Some, Whole
@@ -22,6 +23,7 @@ from harmonium.learning import (
     Penalties,
     Persistent,
     PseudoLikelihood,
+    Tempered,
 )
 from harmonium.machine import Machine
 from harmonium.training import Optimiser, Run, Schedule, State, Watch, optimiser
@@ -49,9 +51,11 @@ N_WATCHED, N_HELD = 256, 2000
 AUTO = OneOf(("auto",))
 NONE = OneOf((None,))
 CONSTRAINTS: dict[str, tuple[Constraint, ...]] = {
-    "method": (OneOf(("pcd", "cd", "exact", "pseudo")),),
+    "method": (OneOf(("pcd", "pt", "cd", "exact", "pseudo")),),
     "n_gibbs": (Whole(),),
     "n_chains": (Whole(), NONE),
+    "n_temperatures": (Whole(2),),
+    "stages": (Whole(0),),
     "batch_size": (Whole(),),
     "n_updates": (AUTO, Whole()),
     "optimizer": (OneOf(NAMES), Instance(optax.GradientTransformation, "an optax transformation")),
@@ -79,6 +83,18 @@ class Encode(eqx.Module):
     def __call__(self, rows: Float[Array, "batch columns"]) -> tuple[Float[Array, "..."]]:
         """The values that rows stand for."""
         return (self.encoding.values(rows),)
+
+
+def split(n_rows: int, fraction: float, seed: int) -> tuple[np.ndarray, np.ndarray | None]:
+    """The places of the rows to learn from, and of those held out."""
+    n_held = round(fraction * n_rows)
+    if fraction > 0 and not 0 < n_held < n_rows:
+        wanted = "a fraction that leaves rows on both sides"
+        raise ArgumentError("validation_fraction", f"{fraction} of {n_rows} rows", wanted)
+    if not n_held:
+        return np.arange(n_rows), None
+    order = permutation(seed, 2**31, n_rows)  # of an epoch that no run reaches
+    return np.sort(order[n_held:]), np.sort(order[:n_held])
 
 
 def build(p: dict[str, Any], layer: Visible, n_rows: float, *, streaming: bool = False) -> Run[Machine]:
@@ -110,8 +126,11 @@ def _objective(p: dict[str, Any], penalties: Penalties) -> Objective[Machine]:
     if p["method"] == "pseudo":
         return PseudoLikelihood(penalties)
     negative: Negative
+    n_chains = int(p["batch_size" if p["n_chains"] is None else "n_chains"])
     if p["method"] == "pcd":
-        negative = Persistent(int(p["batch_size" if p["n_chains"] is None else "n_chains"]), int(p["n_gibbs"]))
+        negative = Persistent(n_chains, int(p["n_gibbs"]))
+    elif p["method"] == "pt":
+        negative = Tempered(n_chains, int(p["n_temperatures"]), int(p["n_gibbs"]))
     elif p["method"] == "cd":
         negative = Contrastive(int(p["n_gibbs"]))
     else:
@@ -148,10 +167,13 @@ def watch(
         volume = jnp.asarray(Encoded(state.model, layer.encoding, None).log_volume)  # traced: another table, same code
         return look(Sight(run, state, some, others, (layer.mean,), volume), names)
 
-    every = max(1, n_updates(p) // LOOKS) if p["monitor_every"] == "auto" else int(p["monitor_every"])
+    total, n = n_updates(p), int(p["stages"])
+    every = max(1, total // LOOKS) if p["monitor_every"] == "auto" else int(p["monitor_every"])
+    # Closer together in the beginning, where a model changes fastest.
+    stages = tuple(total * (i + 1) ** 2 // (n + 1) ** 2 for i in range(n))
     if held is None:
-        return Watch(every, monitor)
-    return Watch(every, monitor, "validation_log_likelihood", p["patience"])
+        return Watch(every, monitor, stages=stages)
+    return Watch(every, monitor, "validation_log_likelihood", p["patience"], stages)
 
 
 def monitors(asked: Any, held: bool) -> tuple[str, ...]:

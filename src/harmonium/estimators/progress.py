@@ -1,10 +1,13 @@
 """The progress of a run, shown to whoever waits for it: a bar in terminals and notebooks, lines in a pipe."""
 
 import time
+from datetime import timedelta
+from importlib.util import find_spec
 from types import TracebackType
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import BarColumn, Progress, TextColumn
+from rich.table import Column
 
 from harmonium.training import Course
 
@@ -21,21 +24,13 @@ class Display:
     def __init__(self, what: str, until: int, *, shown: bool, console: Console | None = None) -> None:
         self.what, self.until, self.shown = what, until, shown
         self.console = Console(stderr=True) if console is None else console
-        self.live = shown and (self.console.is_terminal or self.console.is_jupyter)
+        in_notebook = self.console.is_jupyter and find_spec("ipywidgets") is not None  # rich draws bars with it
+        self.live = shown and (self.console.is_terminal or in_notebook)
         self.begun = self.told = time.perf_counter()
         self.first: int | None = None
-        self.bar = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            TextColumn("{task.completed:.0f}/{task.total:.0f} updates"),
-            TextColumn("{task.fields[rate]}"),
-            TimeElapsedColumn(),
-            TimeRemainingColumn(),
-            TextColumn("{task.fields[found]}"),
-            console=self.console,
-            disable=not self.live,
-        )
-        self.task = self.bar.add_task(what, total=until, rate="", found="")
+        words = TextColumn("{task.description}", table_column=Column())  # which wraps where the terminal is narrow
+        self.bar = Progress(BarColumn(20), words, console=self.console, disable=not self.live)
+        self.task = self.bar.add_task(what, total=until)
 
     def __enter__(self) -> "Display":
         self.bar.start()
@@ -54,24 +49,22 @@ class Display:
         if self.first is None:  # the first chunk's time is that of compiling
             self.first, self.begun = step, now
         rate = (step - self.first) / (now - self.begun) if now > self.begun and step > self.first else 0.0
+        ended = step == self.until or course.stopped
         per_second = f"{rate:,.0f}/s" if rate else ""
+        left = f"{timedelta(seconds=round((self.until - step) / rate))} left" if rate and not ended else ""
+        told = ", ".join(filter(None, (f"{step}/{self.until} updates", per_second, left, _found(course))))
         if self.live:
-            self.bar.update(self.task, completed=step, rate=per_second, found=_found(course))
-        elif now - self.told > LINES or step == self.until:
+            self.bar.update(self.task, completed=step, description=f"{self.what}: {told}")
+        elif now - self.told > LINES or ended:
             self.told = now
-            left = f", {(self.until - step) / rate:.0f} s left" if rate and step < self.until else ""
-            self.console.print(
-                f"{self.what}: {step}/{self.until} updates, {per_second}{left}{', ' * bool(_found(course))}"
-                f"{_found(course)}",
-                highlight=False,
-                soft_wrap=True,
-            )
+            self.console.print(f"{self.what}: {told}", highlight=False, soft_wrap=True)
 
 
 def _found(course: Course) -> str:
-    if not course.history:
-        return ""
-    row = course.history[-1]
+    row = course.history[-1] if course.history else {}
     said = [name for name in row if name not in ("step", "epoch", *UNSAID)][:SAID]
     said += [name for name in TROUBLES if row.get(name, 0) and name not in said]
-    return ", ".join(f"{name.replace('_', ' ')} {row[name]:.4g}" for name in said)
+    found = [f"{name.replace('_', ' ')} {row[name]:.4g}" for name in said]
+    if course.stopped and course.best is not None:
+        found.append(f"stopped: best after {course.best.step}")
+    return ", ".join(found)

@@ -16,16 +16,19 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from harmonium import build, sampling
 from harmonium.artifact import FilePath, write_bytes
 from harmonium.data import Batches, Codes, Plain, Rows, check_weights, read
-from harmonium.data.batches import permutation
 from harmonium.errors import ArgumentError, DivergenceError
 from harmonium.estimators import encoded, files, fitting, keeping
 from harmonium.estimators import visible as columns
+from harmonium.estimators.account import Evaluation, account
 from harmonium.estimators.encoded import Encoded, over_rows
 from harmonium.estimators.keeping import Keeper
 from harmonium.estimators.progress import Display
-from harmonium.estimators.settings import Constraint, Instance, OneOf, Whole, check
-from harmonium.likelihood.partition import LogPartition
+from harmonium.estimators.settings import Constraint, Instance, Number, OneOf, Whole, check
+from harmonium.likelihood.interval import Interval
+from harmonium.likelihood.partition import BUDGET
 from harmonium.machine import Machine
+from harmonium.path import base_machine
+from harmonium.sampling.ladder import Ladder
 from harmonium.training import Course, Journal, Run, State, Watch, follow
 from harmonium.units import Bernoulli, DualRectified, Gaussian, Rectified, Spin, Unit
 
@@ -36,6 +39,15 @@ HIDDEN: dict[str, Callable[[Any], Unit]] = {
     "rectified": Rectified,
     "dual_rectified": DualRectified,
 }
+METHODS = (OneOf(("annealing", "tempering", "stages")),)
+"""The ways in which rows are sampled."""
+
+TREES = ("_model", "_state", "machine_")
+"""The attributes that hold JAX's arrays."""
+
+SHAPING = ("n_components", "visible", "hidden", "dtype")
+CARRYING = ("method", "n_chains", "optimizer", "averaging")
+"""Parameters that shape the machine, and what else a run carries from step to step."""
 
 
 class RBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -55,13 +67,18 @@ class RBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         "binomial" ones counts. "gaussian" columns are standardised inside, and have variances of their own.
     hidden : {"bernoulli", "spin", "gaussian", "rectified", "dual_rectified"}, default="bernoulli"
         The type of the hidden units.
-    method : {"pcd", "cd", "exact", "pseudo"}, default="pcd"
-        The negative phase: persistent chains, short chains from the data, a sum over all configurations (for small
-        machines); or "pseudo", the gradient of the pseudo-likelihood.
+    method : {"pcd", "pt", "cd", "exact", "pseudo"}, default="pcd"
+        The negative phase: persistent chains, the same at several temperatures (parallel tempering), short chains from
+        the data, a sum over all configurations (for small machines); or "pseudo", the gradient of the
+        pseudo-likelihood.
     n_gibbs : int, default=1
-        Gibbs sweeps in an update, for "pcd" and "cd".
+        Gibbs sweeps in an update, for "pcd", "pt" and "cd".
     n_chains : int or None, default=None
-        Persistent chains, for "pcd"; as many as ``batch_size`` if None.
+        Persistent chains, for "pcd" and "pt" (there at each temperature); as many as ``batch_size`` if None.
+    n_temperatures : int, default=10
+        Temperatures, for "pt" and for ``sample`` by tempering.
+    stages : int, default=0
+        Machines of the run that are kept, also in the model's file: for ``sample`` by "stages".
     batch_size : int, default=100
         Rows in a batch.
     n_updates : "auto" or int, default="auto"
@@ -115,8 +132,8 @@ class RBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         The biases b of the hidden units.
     machine_ : Machine
         The machine, in the variables of the table.
-    log_partition_ : LogPartition
-        log Z of ``machine_``, its standard error, and how it was found; computed when first asked for.
+    log_partition_ : Interval
+        log Z of ``machine_``: estimate, standard error, ends, and a verdict; computed when first asked for.
     history_ : dict of lists
         What was written down in the course of the run.
     n_updates_ : int
@@ -137,7 +154,10 @@ class RBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """
 
     _model: Encoded
+    _stages: tuple[Machine, ...]
     _state: State[Machine] | None
+    _begun: dict[str, Any]
+    _n_rows: float
     _allowed: ClassVar[dict[str, tuple[Constraint, ...]]] = {
         "n_components": (Whole(),),
         "visible": (OneOf(("auto", *columns.TYPES)),),
@@ -159,6 +179,8 @@ class RBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         method: str = "pcd",
         n_gibbs: int = 1,
         n_chains: int | None = None,
+        n_temperatures: int = 10,
+        stages: int = 0,
         batch_size: int = 100,
         n_updates: str | int = "auto",
         optimizer: Any = "sgd",
@@ -187,6 +209,8 @@ class RBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.method = method
         self.n_gibbs = n_gibbs
         self.n_chains = n_chains
+        self.n_temperatures = n_temperatures
+        self.stages = stages
         self.batch_size = batch_size
         self.n_updates = n_updates
         self.optimizer = optimizer
@@ -232,7 +256,7 @@ class RBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             about = keeping.about(type(self).__name__, p, rows, weights)
             keeper = Keeper(self.checkpoint, self.resume, about, self._seed())
             key = sampling.key(keeper.seed)
-            learned, held = split(rows.n_rows, self.validation_fraction, keeper.seed)
+            learned, held = fitting.split(rows.n_rows, self.validation_fraction, keeper.seed)
             n_rows = float(len(learned) if weights is None else weights[learned].sum())
             layer = self._layer(rows, weights, n_rows)
             size = fitting.batch_size(p, len(learned))
@@ -252,8 +276,9 @@ class RBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> "RBM":
         """Go on learning, from the rows of X, each seen once, at the first learning rate.
 
-        Chains, averages and the optimiser's memory go on from call to call, and from ``fit``. The first call settles
-        what the columns are.
+        Chains, averages and the optimiser's memory go on from call to call, and from ``fit``; the parameters that
+        shaped them must stay as they were. The first call settles what the columns are. A stream has no end and no rows
+        held out: ``n_updates``, ``schedule``, ``validation_fraction`` and ``checkpoint`` play no part.
 
         Parameters
         ----------
@@ -276,24 +301,26 @@ class RBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             n_rows = float(rows.n_rows if weights is None else weights.sum())
             if not first:
                 validate_data(self, X, reset=False, skip_check_array=True)
+                self._require_as_begun(p)
             layer = self._layer(rows, weights, n_rows) if first else self._settled(rows)
+            seen = n_rows if first else self._n_rows + n_rows
+            run = fitting.build(p, layer, seen, streaming=True)
             if first:
                 validate_data(self, X, skip_check_array=True)
                 self._begin(layer, self._seed(), 0)
-            self._n_rows += n_rows
-            size = int(self.batch_size)
-            run = fitting.build(p, layer, self._n_rows, streaming=True)
+            self._n_rows, size = seen, int(self.batch_size)
             if self._state is None:
                 key = sampling.key(self._random)
                 machine = self._machine(layer, jax.random.fold_in(key, 0)) if first else self._model.machine
                 self._state = run.start(jax.random.fold_in(key, 1), machine, (layer.mean,))
+                self._begun |= {name: p[name] for name in CARRYING}
             step = int(self._state.step)
             batches = Batches(rows, size, self._random + step, weights, whole=True, first=step)
             until = step + batches.steps_per_epoch
             watch = Watch(until + 1, lambda _: {})
             course, keeper = Course(self._state), Keeper(None, False, {}, 0)
             journal = Journal(None, course, resumed=False)
-            self._pursue(run, course, batches, until, watch, layer, keeper, journal)
+            self._pursue(run, course, batches, until, watch, layer, keeper, journal, brief=True)
         return self
 
     def transform(self, X: Any) -> np.ndarray:
@@ -344,7 +371,7 @@ class RBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         check({"n_steps": n_steps}, {"n_steps": (Whole(0),)})
         return self._of_rows(encoded.swept, X, self._chance(), jnp.asarray(n_steps))
 
-    def sample(self, n_samples: int = 1, n_steps: int = 1000) -> np.ndarray:
+    def sample(self, n_samples: int = 1, n_steps: int = 1000, method: str = "annealing") -> np.ndarray:
         """New rows, from independent chains.
 
         Parameters
@@ -352,16 +379,26 @@ class RBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         n_samples : int, default=1
             Rows.
         n_steps : int, default=1000
-            Gibbs sweeps of each chain; in the first half of them the couplings grow from zero.
+            Gibbs sweeps of each chain.
+        method : {"annealing", "tempering", "stages"}, default="annealing"
+            With "annealing", the couplings grow from zero in the first half of the sweeps. With "tempering" chains at
+            ``n_temperatures`` temperatures swap what they hold; with "stages" those of machines along the run do, of
+            which some must have been kept. These take as many times longer, and find modes between which chains of the
+            model itself do not move.
 
         Returns
         -------
         ndarray of shape (n_samples, n_features)
         """
         check_is_fitted(self)
-        check({"n_samples": n_samples, "n_steps": n_steps}, {"n_samples": (Whole(),), "n_steps": (Whole(2),)})
+        given = {"n_samples": n_samples, "n_steps": n_steps, "method": method}
+        check(given, {"n_samples": (Whole(),), "n_steps": (Whole(2),), "method": METHODS})
         with self._precision():
-            return np.asarray(encoded.fantasies(self._model, self._chance(), n_samples, jnp.asarray(n_steps)))
+            if method != "annealing":
+                return np.asarray(
+                    encoded.exchanged(self._model, self._chance(), self._ladder(method), int(n_samples), int(n_steps))
+                )
+            return np.asarray(encoded.fantasies(self._model, self._chance(), int(n_samples), jnp.asarray(n_steps)))
 
     def free_energy(self, X: Any) -> np.ndarray:
         """F(v) = -log Σ_h exp(-E(v, h)) of each row: low for likely ones, and comparable between rows.
@@ -408,9 +445,54 @@ class RBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """
         return float(np.mean(self.score_samples(X)))
 
+    def evaluate(self, X: Any, *, width: float = 0.5, budget: int = BUDGET) -> Evaluation:
+        """How likely the model finds rows, as an interval with a verdict.
+
+        log Z is found anew: annealed chains start from the rows, too, on their way back, which shows whether the ways
+        that led to log Z miss places where the rows are. The model keeps it.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+            Rows.
+        width : float, default=0.5
+            How narrow the interval should be, in nats; it ends three standard errors from the estimate.
+        budget : int, default=4_000_000
+            Sweeps of one chain that it may take.
+
+        Returns
+        -------
+        Evaluation
+            ``log_likelihood``, the interval of the mean; ``error``, the standard error that comes of these rows being a
+            sample; ``independent``, the mean log-likelihood if columns were independent; ``log_partition``; ``verdict``
+            and ``reason``.
+        """
+        check({"width": width, "budget": budget}, {"width": (Number(),), "budget": (Whole(1000),)})
+        check_is_fitted(self)
+        with self._precision():
+            rows = self._rows(X)
+            few = rows.take(np.linspace(0, rows.n_rows - 1, min(rows.n_rows, 1000)).astype(int))
+            how = {"width": float(width), "budget": int(budget)}
+            self._log_partition = self._model.log_partition(sampling.key(0), jnp.asarray(few), **how)
+        return account(self, X)
+
+    def _ladder(self, method: str) -> Ladder:
+        """Rungs from independent units with the means of the data to the model, straight or along the run."""
+        means = None if self._model.mean is None else (self._model.mean,)
+        base = base_machine(self._model.machine, means)
+        if method == "tempering":
+            return sampling.temperatures(self._model.machine, self.n_temperatures, base=base)
+        if not self._stages:
+            wanted = "machines kept of the run: fit with stages=10, or use method='tempering'"
+            raise ArgumentError("method", "'stages' of a model without any", wanted)
+        return sampling.stages((base, *self._stages), 2 * len(self._stages) + 2)
+
     @property
-    def log_partition_(self) -> LogPartition:
-        """log Z of ``machine_``: exact where its configurations can be listed, else by annealed importance sampling."""
+    def log_partition_(self) -> Interval:
+        """log Z of ``machine_``: exact where its configurations can be listed, else by annealed importance sampling.
+
+        ``score`` and ``score_samples`` use it. ``evaluate`` replaces it by what it finds, with the help of rows.
+        """
         check_is_fitted(self)
         return self._inner_log_partition().shifted(self._model.log_volume + self._model.energy_shift)
 
@@ -499,8 +581,9 @@ class RBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         }
         check({"visible": visible, "hidden": hidden, "dtype": dtype}, allowed)
         with jax.enable_x64(dtype == "float64"):
-            a, b = (jnp.asarray(np.asarray(bias), dtype) for bias in (visible_bias, hidden_bias))
-            machine = build.rbm(columns.TYPES[visible](a), HIDDEN[hidden](b), jnp.asarray(np.asarray(weights), dtype))
+            given = {"weights": weights, "visible_bias": visible_bias, "hidden_bias": hidden_bias}
+            w, a, b = (jnp.asarray(_numbers(name, values), dtype) for name, values in given.items())
+            machine = build.rbm(columns.TYPES[visible](a), HIDDEN[hidden](b), w)
         return cls.from_machine(machine)
 
     @classmethod
@@ -528,6 +611,16 @@ class RBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             made._settle(Encoded(machine, encoding, None), {}, 0)
         return made
 
+    def __getstate__(self) -> dict[str, Any]:
+        """What is pickled: arrays as NumPy's, because JAX reads its own in the precision of whoever unpickles."""
+        state: dict[str, Any] = super().__getstate__()
+        return state | {name: jax.tree.map(_at_rest, state[name]) for name in TREES if name in state}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        with self._precision():
+            self.__dict__.update({name: jax.tree.map(_at_work, state[name]) for name in TREES if name in state})
+
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
@@ -545,6 +638,13 @@ class RBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             raise ArgumentError("resume", "True without a checkpoint", "the folder of a checkpoint to go on from")
         return p
 
+    def _require_as_begun(self, p: dict[str, Any]) -> None:
+        """Raise ``ArgumentError`` if a parameter has changed that shaped what a run carries from step to step."""
+        for name in SHAPING if self._state is None else (*SHAPING, *CARRYING):
+            if p[name] != self._begun[name]:
+                found = f"{p[name]!r}, where learning began with {self._begun[name]!r}"
+                raise ArgumentError(name, found, "the same to go on with partial_fit; or fit, which begins anew")
+
     def _precision(self) -> Any:
         return jax.enable_x64(self.dtype == "float64")
 
@@ -560,6 +660,7 @@ class RBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def _begin(self, layer: columns.Visible, seed: int, n_rows: float) -> None:
         """What is true from the first step on."""
         self._random, self._n_rows = seed, n_rows
+        self._begun = {name: getattr(self, name) for name in (*SHAPING, *CARRYING)}
         self._state = None
         if layer.constant:
             names = getattr(self, "feature_names_in_", range(self.n_features_in_))
@@ -581,12 +682,14 @@ class RBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         layer: columns.Visible,
         keeper: Keeper,
         journal: Journal,
+        *,
+        brief: bool = False,
     ) -> None:
         """Follow a course to its end; the model is settled also where it diverges."""
         what = f"{type(self).__name__} {batches.rows.n_columns} {type(layer.unit).__name__} - {self.n_components}"
         try:
             with Display(what, until, shown=bool(self.verbose)) as display, journal:
-                for reached in follow(run, course, batches, until, watch):
+                for reached in follow(run, course, batches, until, watch, brief=brief):
                     course = reached
                     keeper.keep(course)
                     journal.write(course)
@@ -598,14 +701,22 @@ class RBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             keeper.end(course)
             self._state = course.state
             history = {name: [row[name] for row in course.history] for name in (course.history or ({},))[-1]}
-            self._settle(Encoded(course.result, layer.encoding, layer.mean), history, int(course.state.step))
+            model = Encoded(course.result, layer.encoding, layer.mean)
+            self._settle(model, history, int(course.state.step), course.stages)
 
-    def _settle(self, model: Encoded, history: dict[str, list[int | float]], n_updates: int) -> None:
-        """Make a model the fitted one."""
-        self._model = model
+    def _settle(
+        self,
+        model: Encoded,
+        history: dict[str, list[int | float]],
+        n_updates: int,
+        stages: tuple[Machine, ...] = (),
+    ) -> None:
+        """Make a model the fitted one, and machines those it went through."""
+        self._model, self._stages = model, stages
         self.__dict__.pop("_log_partition", None)
         if not hasattr(self, "_state"):
             self._random, self._n_rows, self._state = self._seed(), 0.0, None
+            self._begun = {name: getattr(self, name) for name in SHAPING}
         self.machine_ = model.plain
         self.components_ = np.moveaxis(np.asarray(self.machine_.couplings[0].matrix()), -1, 0)
         self.intercept_visible_ = np.asarray(self.machine_.layers[0].bias)
@@ -629,25 +740,33 @@ class RBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def _of_rows(self, function: Any, X: Any, *rest: Any) -> np.ndarray:
         check_is_fitted(self)
         with self._precision():
-            rows = read(X, dtype=self.dtype)
-            validate_data(self, X, reset=False, skip_check_array=True)
-            columns.require_fitting(self._model.machine.layers[0], rows)
-            return over_rows(function, self._model, rows, *rest)
+            return over_rows(function, self._model, self._rows(X), *rest)
 
-    def _inner_log_partition(self) -> LogPartition:
+    def _rows(self, X: Any) -> Rows:
+        """Rows that the model can look at."""
+        rows = read(X, dtype=self.dtype)
+        validate_data(self, X, reset=False, skip_check_array=True)
+        columns.require_fitting(self._model.machine.layers[0], rows)
+        return rows
+
+    def _inner_log_partition(self) -> Interval:
         if "_log_partition" not in self.__dict__:
             with self._precision():
                 self._log_partition = self._model.log_partition(sampling.key(0))
         return self._log_partition
 
 
-def split(n_rows: int, fraction: float, seed: int) -> tuple[np.ndarray, np.ndarray | None]:
-    """The places of the rows to learn from, and of those held out."""
-    n_held = round(fraction * n_rows)
-    if fraction > 0 and not 0 < n_held < n_rows:
-        wanted = "a fraction that leaves rows on both sides"
-        raise ArgumentError("validation_fraction", f"{fraction} of {n_rows} rows", wanted)
-    if not n_held:
-        return np.arange(n_rows), None
-    order = permutation(seed, 2**31, n_rows)  # of an epoch that no run reaches
-    return np.sort(order[n_held:]), np.sort(order[:n_held])
+def _at_rest(leaf: Any) -> Any:
+    real = isinstance(leaf, jax.Array) and not jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key)
+    return np.asarray(leaf) if real else leaf
+
+
+def _at_work(leaf: Any) -> Any:
+    return jnp.asarray(leaf) if isinstance(leaf, np.ndarray) else leaf
+
+
+def _numbers(name: str, values: Any) -> np.ndarray:
+    try:
+        return np.asarray(values, float)
+    except (TypeError, ValueError) as error:
+        raise ArgumentError(name, f"what is no array of numbers ({error})", "real numbers") from error

@@ -6,6 +6,7 @@ from harmonium.learning.likelihood import Likelihood, Negative
 from harmonium.learning.objective import Batch, Objective
 from harmonium.learning.penalties import Penalties
 from harmonium.learning.pseudo import PseudoLikelihood
+from harmonium.learning.tempered import Tempered
 
 __all__ = [
     "Batch",
@@ -17,4 +18,5 @@ __all__ = [
     "Penalties",
     "Persistent",
     "PseudoLikelihood",
+    "Tempered",
 ]

@@ -17,7 +17,7 @@ from jaxtyping import Array, Key, PyTree, Scalar
 
 from harmonium.errors import ArgumentError
 from harmonium.gauge import Gauge
-from harmonium.learning import positive
+from harmonium.learning import positive, precision
 from harmonium.learning.objective import Batch, Objective
 from harmonium.learning.penalties import Penalties
 from harmonium.machine import Known, Machine, State
@@ -53,12 +53,15 @@ class Likelihood(Objective[Machine]):
     With ``centred`` the gradient is taken in variables centred on the running means of data and model, where it does
     not depend on which value of a unit is called zero (Melchior, Fischer & Wiskott 2016). ``gauge_rate`` is the weight
     of a step in those running means.
+
+    With ``rounded`` what units receive, in both phases, is computed as in ``learning.precision``.
     """
 
     negative: Negative
-    penalties: Penalties = Penalties()
+    penalties: Penalties = eqx.field(default_factory=Penalties)
     centred: bool = eqx.field(default=True, static=True)
     gauge_rate: float = eqx.field(default=0.01, static=True)
+    rounded: bool = eqx.field(default=False, static=True)
 
     def init(self, key: Key[Array, ""], machine: Machine, means: State) -> PyTree:
         """Chains, and the gauge centred on ``means`` (of the visible layers in the data; hidden means follow)."""
@@ -71,8 +74,10 @@ class Likelihood(Objective[Machine]):
         chains, gauge = state
         data = configuration(machine, batch)
         share = jnp.sum(batch.weights) / batch.full
-        in_data = machine.statistics(data, batch.weights / batch.full)
-        in_model, chains = self.negative.step(key, machine, chains, batch)
+        acting = precision.rounded(machine) if self.rounded else machine
+        in_data = precision.plain(acting.statistics(data, batch.weights / batch.full))
+        in_model, chains = self.negative.step(key, acting, chains, batch)
+        in_model = precision.plain(in_model)
         penalty = self.penalties.gradient(machine, data, batch.weights)
         gradient = jax.tree.map(lambda p, n, q: p - share * (n + q), in_data, in_model, penalty)
         if self.centred:

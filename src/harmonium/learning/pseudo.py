@@ -23,7 +23,7 @@ from harmonium.machine import Machine, State
 class PseudoLikelihood(Objective[Machine]):
     """The mean log pseudo-likelihood less the penalties; its gradient by automatic differentiation."""
 
-    penalties: Penalties = Penalties()
+    penalties: Penalties = eqx.field(default_factory=Penalties)
 
     def init(self, key: Key[Array, ""], machine: Machine, means: State) -> PyTree:
         require_computable(machine)

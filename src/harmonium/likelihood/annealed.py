@@ -1,59 +1,55 @@
-r"""Annealed importance sampling: log Z of any machine, from chains that start in one without couplings.
+r"""Annealed importance sampling, up and down: weights without bias whose mean is Z, or 1/Z, for any machine.
 
-With θ₀ the parameters of that base, whose log Z is a sum of cgfs, θ_β = (1-β)θ₀ + βθ is a machine for every β, since
-the energy is linear in the parameters; what a layer receives in it is β times what it receives in θ. A chain starts
-at an exact draw of the base and makes one Gibbs sweep at each β of a ladder 0 = β₀ < β₁ < … < 1; then
+With θ₀ the parameters of a base without couplings, whose log Z is a sum of cgfs, θ_β = (1-β)θ₀ + βθ is a machine for
+every β, since the energy is linear in the parameters. Up, a chain starts at an exact draw of the base and makes one
+Gibbs sweep at each β of a ladder 0 = β₀ < β₁ < … < 1; with F summed over layers that do not touch each other,
 
-    w = Z₀ Πₜ exp(F_βₜ(xₜ) - F_βₜ₊₁(xₜ)),    ⟨w⟩ = Z,
+    w = Z₀ Πₜ exp(F_βₜ(xₜ) - F_βₜ₊₁(xₜ)),    ⟨w⟩ = Z
 
-with F summed over layers that do not touch each other (Neal 2001; Salakhutdinov & Murray 2008, §4.1). Those layers are
-the first to be drawn in the sweep that follows, from the very inputs that F is made of: a step of an RBM costs two
-matrix products.
+(Neal 2001; Salakhutdinov & Murray 2008, §4.1). Down, the same chain on the reversed ladder starts at a draw of the
+machine: ⟨w⟩ = 1/Z (Burda, Grosse & Salakhutdinov 2015). So log w is on average below log Z on the way up, and -log w
+above it on the way down. Down, this holds only if the chains start at exact draws. If they start at x ~ q instead,
 
-The mean of w has no bias, so that the log of it is too small on average: with few chains, or a ladder with too few
-steps, the estimate is more often below log Z than above, and by more than the standard error says.
+    ⟨w⟩ = Σₓ q(x) a(x)/p(x) / Z,
+
+with a the distribution in which chains on their way up arrive (in the reversed order of updates): a chain that starts
+where the way up does not lead, though p does, has too small a weight, and puts log Z too high. Nothing else sees that.
+
+The layers summed out are the first to be drawn in the sweep that follows, from the very inputs that F is made of: a
+step of an RBM costs two matrix products.
 """
-
-from collections.abc import Sequence
-from math import inf
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float, Key, Scalar
+from jaxtyping import Array, Bool, Float, Int, Key, Scalar
 
 from harmonium.errors import ArgumentError
+from harmonium.likelihood.importance import Weights
 from harmonium.machine import Known, Machine, State
+from harmonium.path import base_machine, between, lifted
 from harmonium.sampling import gibbs
-from harmonium.units import Unit
 from harmonium.units.unit import Values, known
 
-SMOOTHING = 0.05
-"""The share of a neutral layer's mean in the mean of the base: no unit of the base is frozen."""
+STRETCHES = 32
+"""Parts of the way whose log weights are kept apart: short sums lose few digits, and say where the variance arises."""
 
 
-class Annealed(eqx.Module):
-    """The weights of the chains: independent estimates of Z, each without bias."""
+class Path(eqx.Module):
+    """The way from a base to a machine: ``ladder`` has β at equal distances of u from 0 to 1, and is linear between."""
 
-    log_weights: Float[Array, " chain"]
+    machine: Machine
+    base: Machine
+    ladder: Float[Array, " knots"]
 
-    @property
-    def estimate(self) -> Float[Array, ""]:
-        """log Z: the log of the mean weight."""
-        return jax.nn.logsumexp(self.log_weights) - jnp.log(self.log_weights.size)
-
-    @property
-    def standard_error(self) -> Float[Array, ""]:
-        """That of the estimate, by the delta method: the standard error of the mean weight over the mean weight."""
-        return jnp.std(self._relative(), ddof=1) / jnp.sqrt(self.log_weights.size)
+    def beta(self, u: Scalar) -> Scalar:
+        """The inverse temperature at u."""
+        return jnp.interp(u, jnp.linspace(0, 1, len(self.ladder)), self.ladder).astype(self.ladder.dtype)
 
     @property
-    def ess(self) -> Float[Array, ""]:
-        """The effective number of chains, (Σw)²/Σw²; near 1 the estimate, and its error, stand on one chain."""
-        return self.log_weights.size / jnp.mean(self._relative() ** 2)
-
-    def _relative(self) -> Float[Array, " chain"]:
-        return jnp.exp(self.log_weights - self.estimate)
+    def log_base(self) -> Float[Array, ""]:
+        """log Z₀."""
+        return sum((jnp.sum(unit.cgf(jnp.zeros_like(unit.bias))) for unit in self.base.layers), jnp.zeros(()))
 
 
 def log_partition(
@@ -64,10 +60,11 @@ def log_partition(
     n_temperatures: int = 1000,
     base: Machine | None = None,
     ladder: Values | None = None,
-) -> Annealed:
-    """An estimate of log Z. ``base`` is by default ``base_machine(machine)``.
+) -> Weights:
+    """Weights whose mean is Z, from chains on their way up. ``base`` is by default ``base_machine(machine)``.
 
-    ``ladder``, the inverse temperatures from 0 to 1 in order, replaces the usual one of ``n_temperatures`` steps.
+    ``ladder``, the inverse temperatures from 0 to 1 in order, replaces the usual one; the ``n_temperatures`` steps
+    divide it evenly.
 
     >>> import harmonium as hm
     >>> machine = hm.rbm(hm.Bernoulli(3), hm.Bernoulli(2))  # zero weights: Z = 2⁵
@@ -77,46 +74,25 @@ def log_partition(
     for name, value, least in (("n_chains", n_chains, 2), ("n_temperatures", n_temperatures, 1)):
         if value < least:
             raise ArgumentError(name, f"{value}", f"at least {least}")
+    path = path_to(machine, base, ladder)
+    start_key, key = jax.random.split(key)
+    start = gibbs.init(start_key, path.base, n_chains)
+    log_weights, _ = anneal(key, path, start, jnp.asarray(n_temperatures), jnp.asarray(False))
+    return Weights(jnp.sum(log_weights, axis=1))
+
+
+def path_to(machine: Machine, base: Machine | None = None, ladder: Values | None = None) -> Path:
+    """The path to a machine, by default from ``base_machine(machine)`` on the usual ladder.
+
+    On the usual ladder β = u(2 - u): steps shrink towards β = 1, where chains of a learned machine mix slowest.
+    """
     machine.require_normalisable()
     base = base_machine(machine) if base is None else base
     _require_base(base, machine)
-    betas = _usual_ladder(n_temperatures) if ladder is None else jnp.asarray(ladder, float)
+    u = jnp.linspace(0, 1, STRETCHES + 1)
+    betas = u * (2 - u) if ladder is None else jnp.asarray(ladder, float)
     _require_ladder(betas)
-    return Annealed(_log_weights(key, machine, base, betas.astype(machine.layers[0].bias.dtype), n_chains))
-
-
-def base_machine(machine: Machine, means: Sequence[Values] | None = None) -> Machine:
-    """The machine without its couplings, its hidden biases 0.
-
-    With ``means``, those of the visible layers in the data, its visible layers have these (nearly: see ``SMOOTHING``):
-    a base that resembles the data lowers the variance. So do hidden biases of 0: the hidden units of a learned machine
-    are mostly held down by their own, and would follow the couplings late.
-    """
-    visible = machine.layers[: machine.n_visible]
-    if means is not None:
-        arrays = [jnp.asarray(mean, unit.bias.dtype) for mean, unit in zip(means, visible, strict=False)]
-        shapes, wanted = [mean.shape for mean in arrays], [unit.shape for unit in visible]
-        if len(means) != len(visible) or shapes != wanted:
-            raise ArgumentError("means", f"{len(means)} arrays of shapes {shapes}", f"{wanted}, of the visible layers")
-        visible = tuple(unit.with_mean(_smoothed(unit, mean)) for unit, mean in zip(visible, arrays, strict=True))
-    hidden = machine.layers[machine.n_visible :]
-    layers = (*visible, *(eqx.tree_at(lambda u: u.bias, unit, jnp.zeros_like(unit.bias)) for unit in hidden))
-    couplings = tuple(eqx.tree_at(lambda c: c.weights, c, jnp.zeros_like(c.weights)) for c in machine.couplings)
-    base: Machine = eqx.tree_at(lambda m: (m.layers, m.couplings), machine, (layers, couplings))
-    return base
-
-
-def _smoothed(unit: Unit, mean: Array) -> Array:
-    """Off the ends of the unit's domain, where its bias would be infinite."""
-    if unit.tails() is not None and unit.support == (-inf, inf):
-        return mean
-    return (1 - SMOOTHING) * mean + SMOOTHING * unit.neutral().mean(jnp.zeros_like(mean))
-
-
-def _usual_ladder(n_temperatures: int) -> Array:
-    """β = u(2 - u) for u from 0 to 1: the steps shrink towards β = 1, where chains of a learned machine mix slowest."""
-    u = jnp.linspace(0, 1, n_temperatures + 1)
-    return u * (2 - u)
+    return Path(machine, base, betas.astype(machine.layers[0].bias.dtype))
 
 
 def _require_base(base: Machine, machine: Machine) -> None:
@@ -135,33 +111,35 @@ def _require_ladder(betas: Array) -> None:
 
 
 @eqx.filter_jit
-def _log_weights(key: Key[Array, ""], machine: Machine, base: Machine, betas: Array, n_chains: int) -> Array:
-    summed = _summed(machine)
+def anneal(
+    key: Key[Array, ""], path: Path, start: State, n_steps: Int[Array, ""], down: Bool[Array, ""]
+) -> tuple[Float[Array, "chain stretches"], State]:
+    """The log weights of chains from ``start``, stretch by stretch of the path, and where they end.
+
+    Their sum over the stretches is the log of an estimate of Z or, ``down``, of 1/Z.
+    """
+    machine, base = path.machine, path.base
+    summed = machine.summable()
     order = (*summed, *(layer for layer in machine.order if layer not in summed))
-    start_key, step_key = jax.random.split(key)
 
-    def step(carry: tuple[State, Array], rung: tuple[Array, Array, Array]) -> tuple[tuple[State, Array], None]:
-        (state, log_weights), (t, before, after) = carry, rung
+    def beta(place: Array) -> Array:
+        return path.beta(jnp.where(down, n_steps - place, place) / n_steps)
+
+    def step(t: Array, carry: tuple[State, Array]) -> tuple[State, Array]:
+        state, log_weights = carry
         given = tuple(None if layer in summed else x for layer, x in enumerate(state))
-        log_weights = log_weights + _increment(machine, base, given, before, after)
-        state = _swept(jax.random.fold_in(step_key, t), machine, base, state, after, order)
-        return (state, log_weights), None
+        log_weights = log_weights + _increment(machine, base, given, beta(t), beta(t + 1))
+        return _swept(jax.random.fold_in(key, t), machine, base, state, beta(t + 1), order), log_weights
 
-    log_z = sum(jnp.sum(unit.cgf(jnp.zeros_like(unit.bias))) for unit in base.layers)
-    start = gibbs.init(start_key, base, n_chains), jnp.full(n_chains, log_z)
-    rungs = jnp.arange(len(betas) - 1), betas[:-1], betas[1:]
-    log_weights: Array = jax.lax.scan(step, start, rungs)[0][1]
-    return log_weights
+    def stretch(state: State, number: Array) -> tuple[State, Array]:
+        first, last = (n_steps * (number + end) // STRETCHES for end in (0, 1))
+        reached: tuple[State, Array] = jax.lax.fori_loop(first, last, step, (state, base_share))
+        return reached
 
-
-def _summed(machine: Machine) -> tuple[int, ...]:
-    """Layers that neither touch each other nor themselves, the earlier in a sweep the rather: of an RBM, the hidden."""
-    chosen: set[int] = set()
-    for layer in machine.order:
-        neighbours = {b if a == layer else a for a, b in machine.joins if layer in (a, b)}
-        if not neighbours & {layer, *chosen}:
-            chosen.add(layer)
-    return tuple(sorted(chosen))
+    sign = jnp.where(down, -1, 1)
+    base_share = jnp.full(len(start[0]), sign * path.log_base / STRETCHES, path.ladder.dtype)
+    state, log_weights = jax.lax.scan(stretch, start, jnp.arange(STRETCHES))
+    return jnp.where(down, log_weights[::-1], log_weights).T, state
 
 
 def _increment(machine: Machine, base: Machine, given: Known, before: Array, after: Array) -> Array:
@@ -170,7 +148,7 @@ def _increment(machine: Machine, base: Machine, given: Known, before: Array, aft
     for layer, (unit, alone, x) in enumerate(zip(machine.layers, base.layers, given, strict=True)):
         if x is None:
             inputs = machine.inputs_from_others(given, layer)
-            cgfs = [_between(alone, unit, beta).cgf(beta * inputs) for beta in (before, after)]
+            cgfs = [between(alone, unit, beta).cgf(beta * inputs) for beta in (before, after)]
             total = total + jnp.sum(cgfs[1] - cgfs[0], axis=-1)
         else:
             total = total + (after - before) * (alone.energy(x) - unit.energy(x))
@@ -189,15 +167,5 @@ def _swept(
 
     So the inputs of the layers drawn first are, to the compiler, those of ``_increment``: the same product, made once.
     """
-    pairs = zip(base.layers, machine.layers, strict=True)
-    layers = tuple(_between(alone, unit, beta).scaled(1 / beta) for alone, unit in pairs)
-    lifted: Machine = eqx.tree_at(lambda m: m.layers, machine, layers)
-    return gibbs.step(key, lifted, state, beta=beta, order=order)[0]
-
-
-def _between(alone: Unit, unit: Unit, beta: Scalar) -> Unit:
-    """The layer of θ_β = (1-β)θ₀ + βθ."""
-    start, _ = eqx.partition(alone, eqx.is_inexact_array)
-    end, rest = eqx.partition(unit, eqx.is_inexact_array)
-    mixed: Unit = eqx.combine(jax.tree.map(lambda a, b: (1 - beta) * a + beta * b, start, end), rest)
-    return mixed
+    beta = jnp.maximum(beta, 1e-9)  # the way down ends at 0; the last sweep is not weighed
+    return gibbs.step(key, lifted(base, machine, beta), state, beta=beta, order=order)[0]

@@ -8,7 +8,7 @@ quadrature nodes of unbounded ones. The cost is the number of configurations of 
 
 from collections.abc import Callable, Iterable
 from itertools import combinations
-from math import log, prod
+from math import inf, log, prod
 from typing import NamedTuple, TypeVar
 
 import equinox as eqx
@@ -44,6 +44,17 @@ def log_partition(machine: Machine, max_states: int = 2**25) -> Float[Array, ""]
     """
     empty: Known = (None,) * len(machine.layers)
     return -free_energy(machine, empty, max_states)[0]
+
+
+def work(machine: Machine) -> float:
+    """What ``log_partition`` costs: configurations to list, times units that are summed for each; inf if it cannot."""
+    empty: Known = (None,) * len(machine.layers)
+    try:
+        split, grid = _plan(machine, empty, 2**31)
+    except ArgumentError:  # too many configurations, or no quadrature
+        return inf
+    width = sum(machine.layers[layer].n for layer in (*split.closed, *split.joint, *split.listed))
+    return float(_count(grid) * width)
 
 
 def free_energy(machine: Machine, state: Known, max_states: int = 2**25) -> Float[Array, " batch"]:
@@ -99,7 +110,7 @@ def _plan(machine: Machine, state: Known, max_states: int) -> tuple[Split, tuple
     listed = tuple(layer for layer in candidates if layer not in closed)
     # Where the nodes lie does not change the integral, so it is no part of a gradient.
     grid = tuple(nodes(jax.lax.stop_gradient(machine), layer) for layer in listed)
-    count = prod(g.values.shape[1] ** g.values.shape[0] for g in grid)
+    count = _count(grid)
     if count > min(max_states, 2**31 - 1):  # places in the list are 32-bit numbers
         sizes = ", ".join(f"{machine.names[layer]!r} of {machine.layers[layer].n} units" for layer in listed)
         raise ArgumentError(
@@ -108,6 +119,10 @@ def _plan(machine: Machine, state: Known, max_states: int) -> tuple[Split, tuple
             f"at most {max_states:.3g} (max_states) to list them all",
         )
     return Split(closed, joint, listed), grid
+
+
+def _count(grid: tuple[Nodes, ...]) -> int:
+    return prod(g.values.shape[1] ** g.values.shape[0] for g in grid)
 
 
 def _log_count(machine: Machine, layer: int) -> float:
@@ -174,7 +189,7 @@ def _log_weight(machine: Machine, state: Known, split: Split, grid: tuple[Nodes,
 
 def _over_list(grid: tuple[Nodes, ...], start: T, add: Callable[[T, Array, Array], T]) -> T:
     """Fold ``add(total, places, inside)`` over the list in chunks of one shape; ``inside`` marks real places."""
-    count = prod(g.values.shape[1] ** g.values.shape[0] for g in grid)
+    count = _count(grid)
     size = min(CHUNK, count)
 
     def chunk(total: T, first: Array) -> tuple[T, None]:
@@ -216,7 +231,7 @@ def _statistics(machine: Machine, split: Split, grid: tuple[Nodes, ...], log_z: 
 @eqx.filter_jit
 def _sample(key: Key[Array, ""], machine: Machine, split: Split, grid: tuple[Nodes, ...], n_samples: int) -> State:
     empty: Known = (None,) * len(machine.layers)
-    count = prod(g.values.shape[1] ** g.values.shape[0] for g in grid)
+    count = _count(grid)
     place_key, joint_key, layer_key = jax.random.split(key, 3)
     log_weight = _log_weight(machine, empty, split, grid, jnp.arange(count))[0]
     cumulative = jnp.cumsum(jnp.exp(log_weight - log_weight.max()))

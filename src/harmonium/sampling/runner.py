@@ -41,16 +41,7 @@ def sample(
     >>> v.shape, h.shape
     ((5, 2, 4), (5, 2, 3))
     """
-    init_key, run_key = jax.random.split(key)
-    if initial is None:
-        if clamp is not None:
-            raise ArgumentError("initial", "nothing", "the values to hold, since clamp is given")
-        if n_chains is None or n_chains < 1:
-            raise ArgumentError("n_chains", f"{n_chains}", "a number of chains, or initial configurations")
-        state = gibbs.init(init_key, machine, n_chains)
-    else:
-        state = _as_state(machine, initial, n_chains)
-    held = None if clamp is None else _as_clamp(machine, clamp, len(state[0]))
+    state, held, run_key = start_of(machine, key, n_chains, initial, clamp)
     draws: State = run(run_key, machine, state, Keep(), n_draws, warm_up=warm_up, thin=thin, clamp=held)[1]
     return draws
 
@@ -108,6 +99,27 @@ def _run(
     carry = (state, fold.start(machine, state, n_draws))
     (state, total), _ = jax.lax.scan(draw, carry, jnp.arange(n_draws))
     return state, fold.result(total)
+
+
+def start_of(
+    machine: Machine,
+    key: Key[Array, ""],
+    n_chains: int | None,
+    initial: Sequence[Values] | None,
+    clamp: Sequence[Values | bool] | None,
+) -> tuple[State, Clamp | None, Key[Array, ""]]:
+    """Where chains start, what they hold, and the key of their steps."""
+    init_key, run_key = jax.random.split(key)
+    if initial is None:
+        if clamp is not None:
+            raise ArgumentError("initial", "nothing", "the values to hold, since clamp is given")
+        if n_chains is None or n_chains < 1:
+            raise ArgumentError("n_chains", f"{n_chains}", "a number of chains, or initial configurations")
+        state = gibbs.init(init_key, machine, n_chains)
+    else:
+        state = _as_state(machine, initial, n_chains)
+    held = None if clamp is None else _as_clamp(machine, clamp, len(state[0]))
+    return state, held, run_key
 
 
 def _as_state(machine: Machine, initial: Sequence[Values], n_chains: int | None) -> State:

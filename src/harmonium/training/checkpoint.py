@@ -29,7 +29,9 @@ def save(folder: str | os.PathLike[str], course: Course, about: Mapping[str, Any
     best = None if course.best is None else _finite({"score": course.best.score, "step": course.best.step})
     history = [_finite(row) for row in course.history]
     said = {"history": history, "stopped": course.stopped, "best": best, "about": dict(about)}
-    write(path_in(folder), _arrays((course.state, course.best and course.best.model)), {"checkpoint": said})
+    said["stages"] = len(course.stages)
+    models = (course.best and course.best.model, course.stages)
+    write(path_in(folder), _arrays((course.state, *models)), {"checkpoint": said})
 
 
 def load(folder: str | os.PathLike[str], start: Course, about: Mapping[str, Any]) -> Course:
@@ -49,9 +51,11 @@ def load(folder: str | os.PathLike[str], start: Course, about: Mapping[str, Any]
                 f"{path}: found a run with {name} = {found!r}; wanted {wanted!r}. "
                 "Go on with the settings and data it was begun with, or name another folder."
             )
-    state, model = _filled((start.state, saved["best"] and start.state.result), arrays, path)
+    model = start.state.result
+    shape = (start.state, saved["best"] and model, (model,) * saved["stages"])
+    state, model, stages = _filled(shape, arrays, path)
     best = saved["best"] and Best(model, **_numbers_of(saved["best"]))
-    return Course(state, tuple(map(_numbers_of, saved["history"])), best, saved["stopped"])
+    return Course(state, tuple(map(_numbers_of, saved["history"])), best, saved["stopped"], stages)
 
 
 def _finite(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -21,12 +21,13 @@ class Best(NamedTuple):
 
 
 class Course(NamedTuple):
-    """How far a run has come."""
+    """How far a run has come; ``stages`` are the models it went through that are kept."""
 
     state: State[Any]
     history: tuple[Row, ...] = ()
     best: Best | None = None
     stopped: bool = False
+    stages: tuple[Any, ...] = ()
 
     @property
     def result(self) -> Any:
@@ -38,24 +39,36 @@ class Watch(NamedTuple):
     """Who looks on: every ``every`` steps ``monitor`` looks at the state, and what it finds goes into the history.
 
     With a ``criterion``, one of the monitor's names, the model for which it is highest is kept, and the run stops when
-    ``patience`` looks in a row found none higher (never, if it is None).
+    ``patience`` looks in a row found none higher (never, if it is None). The model at the first end of a chunk from
+    each step of ``stages`` on, in order, is kept.
     """
 
     every: int
     monitor: Callable[[State[Any]], Row]
     criterion: str | None = None
     patience: int | None = None
+    stages: tuple[int, ...] = ()
 
 
-def follow(run: Run[Any], course: Course, batches: Batches, until: int, watch: Watch) -> Iterator[Course]:
-    """The course of a run up to step ``until``, after each chunk of steps; it goes on from ``course``."""
+def follow(
+    run: Run[Any], course: Course, batches: Batches, until: int, watch: Watch, *, brief: bool = False
+) -> Iterator[Course]:
+    """The course of a run up to step ``until``, after each chunk of steps; it goes on from ``course``.
+
+    The chunks of a ``brief`` course, such as a piece of a stream, have room for no more steps than there are, up to a
+    power of two: filling large ones would take longer than the steps.
+    """
     if course.stopped:
         return
     columns = batches.rows.n_columns
     size = chunk_size(batches.batch_size, columns, course.state.model)
+    if brief:
+        size = min(size, 2 ** (until - int(course.state.step) - 1).bit_length())
     for state in chunks(run, course.state, batches, until, size, watch.every):
         course = course._replace(state=state)
         step = int(state.step)
+        if len(course.stages) < sum(stage <= step for stage in watch.stages):
+            course = course._replace(stages=(*course.stages, state.result))
         if step % watch.every == 0 or step == until:
             course = _looked(course, watch, step, step / batches.steps_per_epoch)
         yield course

@@ -17,6 +17,7 @@ from harmonium.learning.likelihood import expectations, sweeps
 from harmonium.learning.objective import Batch
 from harmonium.likelihood import annealed, pseudo
 from harmonium.machine import Known, Machine, State
+from harmonium.path import base_machine
 from harmonium.training.loop import Run
 from harmonium.training.state import State as RunState
 from harmonium.training.state import parameters
@@ -61,7 +62,7 @@ def log_likelihood(sight: Sight) -> dict[str, Any]:
     resemble each other.
     """
     key = jax.random.key(0, impl="philox4x32")
-    base = annealed.base_machine(sight.model, sight.means)
+    base = base_machine(sight.model, sight.means)
     z = annealed.log_partition(sight.model, key, base=base, n_chains=N_CHAINS, n_temperatures=N_TEMPERATURES)
     constant = z.estimate + sight.log_volume
     found = {} if sight.held is None else {"validation_log_likelihood": -_free_energy(sight.model, sight.held)}

@@ -7,6 +7,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Key
 
+from harmonium.units.softplus import softplus
 from harmonium.units.unit import Unit, parameter
 
 
@@ -24,7 +25,7 @@ class Bernoulli(Unit):
         return -(x @ self.bias)
 
     def cgf(self, inputs: Float[Array, "*batch n"]) -> Float[Array, "*batch n"]:
-        return jax.nn.softplus(self.field(inputs))
+        return softplus(self.field(inputs))
 
     def mean(self, inputs: Float[Array, "*batch n"]) -> Float[Array, "*batch n"]:
         return jax.nn.sigmoid(self.field(inputs))

@@ -9,6 +9,7 @@ from jax.scipy.special import gammaln
 from jaxtyping import Array, Bool, Float, Key
 
 from harmonium.errors import ArgumentError
+from harmonium.units.softplus import softplus
 from harmonium.units.unit import Unit, parameter
 
 
@@ -36,7 +37,7 @@ class Binomial(Unit):
         return -(x @ self.bias) - jnp.sum(log_choose, axis=-1)
 
     def cgf(self, inputs: Float[Array, "*batch n"]) -> Float[Array, "*batch n"]:
-        return self.trials * jax.nn.softplus(self.field(inputs))
+        return self.trials * softplus(self.field(inputs))
 
     def mean(self, inputs: Float[Array, "*batch n"]) -> Float[Array, "*batch n"]:
         return self.trials * jax.nn.sigmoid(self.field(inputs))

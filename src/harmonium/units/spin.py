@@ -7,6 +7,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Key
 
+from harmonium.units.softplus import log_2cosh
 from harmonium.units.unit import Unit, parameter
 
 
@@ -21,9 +22,7 @@ class Spin(Unit):
         return -(x @ self.bias)
 
     def cgf(self, inputs: Float[Array, "*batch n"]) -> Float[Array, "*batch n"]:
-        # log(e^θ + e^-θ), which has no overflow and, unlike |θ| + log1p(e^-2|θ|), a derivative at 0.
-        field = self.field(inputs)
-        return jnp.logaddexp(field, -field)
+        return log_2cosh(self.field(inputs))
 
     def mean(self, inputs: Float[Array, "*batch n"]) -> Float[Array, "*batch n"]:
         return jnp.tanh(self.field(inputs))
