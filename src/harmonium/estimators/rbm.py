@@ -117,6 +117,8 @@ class RBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         The machine, in the variables of the table.
     log_partition_ : LogPartition
         log Z of ``machine_``, its standard error, and how it was found; computed when first asked for.
+    stages_ : tuple of Machine
+        The machines of the run that were kept, in the variables of the table.
     history_ : dict of lists
         What was written down in the course of the run.
     n_updates_ : int
@@ -413,6 +415,13 @@ class RBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         float
         """
         return float(np.mean(self.score_samples(X)))
+
+    @property
+    def stages_(self) -> tuple[Machine, ...]:
+        """The machines of the run that were kept, in the variables of the table."""
+        check_is_fitted(self)
+        with self._precision():
+            return tuple(Encoded(stage, self._model.encoding, None).plain for stage in self._stages)
 
     def _ladder(self, method: str) -> Ladder:
         """Rungs from independent units with the means of the data to the model, straight or along the run."""
