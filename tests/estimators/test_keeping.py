@@ -15,7 +15,7 @@ X = np.random.default_rng(0).integers(0, 2, (40, 5)).astype(float)
     [
         ({"n_components": 3, "stages": 2}, X),
         ({"visible": "categorical", "hidden": "spin"}, X + X[::-1]),
-        ({"visible": "gaussian", "dtype": "float64"}, 100 + 3 * X),
+        ({"visible": "gaussian", "dtype": "float64", "stages": 1}, 100 + 3 * X),
         ({"visible": "binomial", "hidden": "rectified", "learning_rate": 0.01}, X + X[::-1]),
     ],
 )
@@ -30,9 +30,9 @@ def test_a_model_comes_back_from_its_file(tmp_path, parameters, table):
     np.testing.assert_array_equal(again.components_, rbm.components_)
     assert again.history_ == rbm.history_
     assert again.log_partition_ == rbm.log_partition_
-    for one, other in zip(again._stages, rbm._stages, strict=True):
+    for one, other in zip(again.stages_, rbm.stages_, strict=True):
         np.testing.assert_array_equal(one.couplings[0].weights, other.couplings[0].weights)
-    assert len(again._stages) == parameters.get("stages", 0)
+    assert len(again.stages_) == parameters.get("stages", 0)
     again.partial_fit(table)
     assert again.n_updates_ > 0
 
@@ -94,7 +94,7 @@ def test_an_interrupted_run_goes_on_bit_for_bit(tmp_path, monkeypatch, settings,
     np.testing.assert_array_equal(resumed.components_, whole.components_)
     assert resumed.history_ == whole.history_
     assert resumed.n_updates_ == 100
-    stages = [[np.asarray(m.couplings[0].weights) for m in model._stages] for model in (resumed, whole)]
+    stages = [[np.asarray(m.couplings[0].weights) for m in model.stages_] for model in (resumed, whole)]
     np.testing.assert_array_equal(*stages)
     assert len(stages[0]) == settings.get("stages", 0)
 

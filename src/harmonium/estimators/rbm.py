@@ -134,6 +134,8 @@ class RBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         The machine, in the variables of the table.
     log_partition_ : Interval
         log Z of ``machine_``: estimate, standard error, ends, and a verdict; computed when first asked for.
+    stages_ : tuple of Machine
+        The machines of the run that were kept, in the variables of the table.
     history_ : dict of lists
         What was written down in the course of the run.
     n_updates_ : int
@@ -475,6 +477,13 @@ class RBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             how = {"width": float(width), "budget": int(budget)}
             self._log_partition = self._model.log_partition(sampling.key(0), jnp.asarray(few), **how)
         return account(self, X)
+
+    @property
+    def stages_(self) -> tuple[Machine, ...]:
+        """The machines of the run that were kept, in the variables of the table."""
+        check_is_fitted(self)
+        with self._precision():
+            return tuple(Encoded(stage, self._model.encoding, None).plain for stage in self._stages)
 
     def _ladder(self, method: str) -> Ladder:
         """Rungs from independent units with the means of the data to the model, straight or along the run."""
