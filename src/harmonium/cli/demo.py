@@ -20,6 +20,8 @@ EXAMPLE = "harmonium demo"
 
 SETTINGS: dict[str, Any] = {"n_components": 128, "n_updates": 10_000, "validation_fraction": 0.1, "random_state": 0}
 N_TEST = 360
+MIXTURES = (20, 40, 80, 160)
+"""Numbers of components that are tried for the mixture beside the model."""
 WRITTEN = ".harmonium-demo.json"
 """Which files of the folder are the demonstration's own, by their digests: only these are replaced."""
 
@@ -58,7 +60,7 @@ def run(args: Namespace) -> None:
         model.fit(train)
     model.set_params(verbose=0)
     learned, held = held_out(model, len(train))
-    mixture = Mixture.best(train[learned], train[held])
+    mixture = Mixture.best(train[learned], train[held], MIXTURES)
     k = len(mixture.shares)
     scores: dict[str, Any] = {
         "this model": model.score_samples(test),

@@ -29,7 +29,7 @@ class Mixture(NamedTuple):
         return made
 
     @classmethod
-    def best(cls, rows: Rows, held_out: Rows, sizes: tuple[int, ...] = (20, 40, 80, 160)) -> "Mixture":
+    def best(cls, rows: Rows, held_out: Rows, sizes: tuple[int, ...]) -> "Mixture":
         """The fit with the number of components that makes other rows likeliest."""
         fits = [cls.fit(rows, k) for k in sizes]
         return max(fits, key=lambda one: float(one.log_likelihood(held_out).mean()))
@@ -41,5 +41,6 @@ class Mixture(NamedTuple):
 
     def _joint(self, rows: Rows) -> Float[np.ndarray, "_ k"]:
         rows = np.asarray(rows, float)
-        joint: np.ndarray = np.log(self.shares) + rows @ np.log(self.means).T + (1 - rows) @ np.log1p(-self.means).T
+        off = np.log1p(-self.means)
+        joint: np.ndarray = np.log(self.shares) + off.sum(axis=1) + rows @ (np.log(self.means) - off).T
         return joint
