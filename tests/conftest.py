@@ -44,3 +44,15 @@ def pytest_collection_modifyitems(items):
 
     files = {path: place for place, path in enumerate(dict.fromkeys(item.path for item in items))}
     items.sort(key=lambda item: (files[item.path], subject(item)))
+
+
+MAPS = Path("/proc/self/maps")
+MANY_MAPS = 20_000  # of the 65,530 areas of memory that Linux lets a process have: every compiled program takes some
+
+
+@pytest.fixture(autouse=True, scope="module")
+def room_for_compiled_programs():
+    """Forget compiled programs before they are too many: at the limit, XLA ends with a segmentation fault."""
+    yield
+    if MAPS.exists() and MAPS.read_text().count("\n") > MANY_MAPS:
+        jax.clear_caches()
