@@ -20,12 +20,7 @@ EXAMPLE = "harmonium demo"
 
 SETTINGS: dict[str, Any] = {"n_components": 128, "n_updates": 10_000, "validation_fraction": 0.1, "random_state": 0}
 N_TEST = 360
-<<<<<<< HEAD
 TITLE = "Harmonium: the demonstration"
-=======
-MIXTURES = (20, 40, 80, 160)
-"""Numbers of components that are tried for the mixture beside the model."""
->>>>>>> finish
 WRITTEN = ".harmonium-demo.json"
 """Which files of the folder are the demonstration's own, by their digests: only these are replaced."""
 
@@ -62,24 +57,10 @@ def run(args: Namespace) -> None:
         warnings.filterwarnings("ignore", ".*have one value only", UserWarning)  # the summary says so
         model.fit(train)
     model.set_params(verbose=0)
-<<<<<<< HEAD
     found = reporting.findings(model, train, test, shape=(8, 8), title=TITLE, command="harmonium demo")
     scores = {"this model": found.scores[-1].model, **found.scores[-1].others}
     levels = {f"{name.removeprefix('this ')}, test rows": float(one.mean()) for name, one in scores.items()}
     figure = poster.draw(test[:70], found.samples[:70], found.weights, (8, 8), found.history, levels)
-=======
-    learned, held = held_out(model, len(train))
-    mixture = Mixture.best(train[learned], train[held], MIXTURES)
-    k = len(mixture.shares)
-    scores: dict[str, Any] = {
-        "this model": model.score_samples(test),
-        f"mixture of {k} independent models": mixture.log_likelihood(test),
-        "independent columns": independent(model, test),
-    }
-    means = [float(one.mean()) for one in scores.values()]
-    levels = dict(zip(("the model, test rows", "mixture, test rows", "independent, test rows"), means, strict=True))
-    figure = pictures.demo(test[:70], model.sample(70), model.components_, (8, 8), model.history_, levels)
->>>>>>> finish
     picture, data = io.BytesIO(), io.BytesIO()
     figure.savefig(picture, dpi=130, format="png")
     np.savez_compressed(data, train=train, test=test)

@@ -38,11 +38,7 @@ class Mixture(NamedTuple):
         return climbed
 
     @classmethod
-<<<<<<< HEAD
     def best(cls, unit: Unit, values: Array, held_out: Array, sizes: tuple[int, ...] = SIZES) -> "Mixture":
-=======
-    def best(cls, rows: Rows, held_out: Rows, sizes: tuple[int, ...]) -> "Mixture":
->>>>>>> finish
         """The fit with the number of components that makes other rows likeliest."""
         fits = [cls.fit(unit, values, k) for k in sizes]
         return max(fits, key=lambda one: float(one.log_likelihood(held_out).mean()))
@@ -56,7 +52,6 @@ class Mixture(NamedTuple):
         found: Array = jax.nn.logsumexp(_joint(self, values), axis=1)
         return found
 
-<<<<<<< HEAD
 
 @eqx.filter_jit
 def _climbed(mixture: Mixture, unit: Unit, values: Array, n_steps: int) -> Mixture:
@@ -104,10 +99,3 @@ def _neutral(unit: Unit, values: Array) -> Array:
     if isinstance(unit, Gaussian):
         return jnp.mean(values, axis=0)
     return unit.neutral().mean(jnp.zeros_like(unit.bias))
-=======
-    def _joint(self, rows: Rows) -> Float[np.ndarray, "_ k"]:
-        rows = np.asarray(rows, float)
-        off = np.log1p(-self.means)
-        joint: np.ndarray = np.log(self.shares) + off.sum(axis=1) + rows @ (np.log(self.means) - off).T
-        return joint
->>>>>>> finish
