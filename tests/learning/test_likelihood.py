@@ -139,6 +139,19 @@ def test_persistent_chains_are_their_own_and_go_on(n_chains):
     assert any((a != b).any() for a, b in zip(chains, moved, strict=True))
 
 
+def test_persistent_chains_stay_in_the_mode_they_are_in():
+    """All units on, or all off: the machine leaves either with a probability of e⁻¹⁰, and fresh chains are in none."""
+    machine = hm.rbm(hm.Bernoulli(np.full(4, -30.0)), hm.Bernoulli(np.full(3, -40.0)), np.full((4, 3), 20.0))
+    batch = Batch((jnp.full((6, 4), 0.5),), jnp.ones(6), 6.0)
+    negative = Persistent(10, 5)
+    for mode in (0.0, 1.0):
+        chains = (jnp.full((10, 4), mode), jnp.full((10, 3), mode))
+        found, after = negative.step(hm.key(0), machine, chains, batch)
+        for x, y in zip(chains, after, strict=True):
+            np.testing.assert_array_equal(x, y)
+        np.testing.assert_allclose(found.couplings[0].weights, np.full((4, 3), mode), atol=1e-3)
+
+
 def test_the_centred_gradient_is_the_textbook_s():
     """⟨(v-μ)(h-λ)ᵀ⟩ in the data less that in the model, over all states; steps of b and c have -ΔWλ and -ΔWᵀμ in them.
 
