@@ -1,6 +1,7 @@
 """The least that can be trained: a place that climbs towards the mean of the rows, and a size that grows."""
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 import numpy as np
 
@@ -18,14 +19,14 @@ class Point(eqx.Module):
 
 
 class Towards(Objective[Point]):
-    """Gradient (1/B) Σ wᵢ (xᵢ - place), and ``size`` itself; carries the number of steps made."""
+    """Gradient (1/B) Σ wᵢ (xᵢ - place), and ``size`` itself; carries the number of steps made, and the latest draw."""
 
     def init(self, key, model, means):
-        return jnp.zeros((), jnp.int32)
+        return jnp.zeros((), jnp.int32), jnp.zeros(())
 
     def step(self, key, model, state, batch: Batch):
         place = batch.weights @ (batch.visible[0] - model.place[None]) / batch.full
-        return Point(place, model.size), state + 1
+        return Point(place, model.size), (state[0] + 1, jax.random.uniform(key))
 
     def magnitudes(self, model, batch):
         return {"the size": jnp.abs(model.size)}
@@ -53,7 +54,7 @@ def batches(X, size=4, seed=0, weights=None):
     return Batches(read(X), size, seed, weights)
 
 
-def begun(name="sgd", rate=0.5, n_updates=1000, shape="constant", model=None, emphasis=4.0):
+def begun(name="sgd", rate=0.5, n_updates=1000, shape="constant", model=None, emphasis=4.0, seed=0):
     """A run and its start."""
     run = Run(Towards(), optimiser(name, Schedule(rate, n_updates, shape)), encode, emphasis)
-    return run, run.start(hm.key(0), point() if model is None else model, (jnp.zeros(2),))
+    return run, run.start(hm.key(seed), point() if model is None else model, (jnp.zeros(2),))

@@ -33,7 +33,7 @@ BUGS = {
         "learning/contrastive.py",
         "return machine.statistics(marginalised(machine, chains)), chains",
         "return machine.statistics(marginalised(machine, chains)), self.init(key, machine)",
-        LIKELIHOOD + "test_persistent_chains_are_their_own_and_go_on[7]",
+        LIKELIHOOD + "test_persistent_chains_stay_in_the_mode_they_are_in",
     ),
     "one key for all sweeps of a step": (
         "learning/likelihood.py",
@@ -45,7 +45,7 @@ BUGS = {
         "training/loop.py",
         "model, key = state.model, jax.random.fold_in(state.key, state.step)",
         "model, key = state.model, state.key",
-        FIT + "test_persistent_chains_end_near_the_fit",
+        LOOP + "test_every_step_of_every_run_draws_anew",
     ),
     "centring term left out of the step": (
         "learning/likelihood.py",
@@ -75,7 +75,7 @@ BUGS = {
         "learning/penalties.py",
         "total = total - self.smoothing",
         "total = total + self.smoothing",
-        "tests/estimators/test_rbm.py::test_constant_columns_are_named_and_stay_finite",
+        LIKELIHOOD + "test_smoothing_draws_every_visible_unit_towards_a_neutral_one",
     ),
     "gradient of a precision taken for that of its logarithm": (
         "learning/positive.py",

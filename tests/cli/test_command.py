@@ -42,7 +42,6 @@ def test_help_names_every_verb(run):
 def test_help_of_every_verb_shows_an_example_that_works(folder, run, monkeypatch):
     """The lines as they are printed, in one folder, the demonstration's first; only that one is made shorter."""
     monkeypatch.setattr(demo, "SETTINGS", demo.SETTINGS | {"n_components": 8, "n_updates": 40})
-    monkeypatch.setattr(demo, "MIXTURES", (2, 3))
     for verb in VERBS:
         code, out, _ = run(verb, "--help")
         assert code == 0

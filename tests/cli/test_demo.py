@@ -15,7 +15,6 @@ from harmonium.cli import demo
 def short(folder, monkeypatch):
     """The demonstration of a few updates, on which everything but the quality is as in the long one."""
     monkeypatch.setattr(demo, "SETTINGS", demo.SETTINGS | {"n_components": 8, "n_updates": 40})
-    monkeypatch.setattr(demo, "MIXTURES", (2, 3))
 
 
 def test_the_folder(short, run):

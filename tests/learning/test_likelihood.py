@@ -162,6 +162,19 @@ def test_persistent_chains_are_their_own_and_go_on(n_chains):
     assert any((a != b).any() for a, b in zip(chains, moved, strict=True))
 
 
+def test_persistent_chains_stay_in_the_mode_they_are_in():
+    """All units on, or all off: the machine leaves either with a probability of e⁻¹⁰, and fresh chains are in none."""
+    machine = hm.rbm(hm.Bernoulli(np.full(4, -30.0)), hm.Bernoulli(np.full(3, -40.0)), np.full((4, 3), 20.0))
+    batch = Batch((jnp.full((6, 4), 0.5),), jnp.ones(6), 6.0)
+    negative = Persistent(10, 5)
+    for mode in (0.0, 1.0):
+        chains = (jnp.full((10, 4), mode), jnp.full((10, 3), mode))
+        found, after = negative.step(hm.key(0), machine, chains, batch)
+        for x, y in zip(chains, after, strict=True):
+            np.testing.assert_array_equal(x, y)
+        np.testing.assert_allclose(found.couplings[0].weights, np.full((4, 3), mode), atol=1e-3)
+
+
 def test_the_centred_gradient_is_the_textbook_s():
     """⟨(v-μ)(h-λ)ᵀ⟩ in the data less that in the model, over all states; steps of b and c have -ΔWλ and -ΔWᵀμ in them.
 
@@ -260,3 +273,19 @@ def test_the_sparsity_penalty_is_the_divergence_from_the_target():
         assert np.isclose(gradient[j], (textbook(bias + shift) - textbook(bias - shift)) / 2e-6, rtol=1e-6)
     on_target = hm.rbm(hm.Bernoulli(4), hm.Bernoulli(np.full(3, np.log(0.2 / 0.8))))
     np.testing.assert_allclose(penalties.gradient(on_target, (*visible, None), weights).layers[1].bias, 0, atol=1e-12)
+
+
+def test_smoothing_draws_every_visible_unit_towards_a_neutral_one():
+    """ε(⟨T⟩ of the neutral unit - ⟨T⟩ of the unit alone): ε(½ - σ(a)), and for a Gaussian with T = (x, -½x²)."""
+
+    def slope(unit):
+        machine = hm.rbm(unit, hm.Bernoulli(2), jnp.ones((3, 2)))
+        gradient = Penalties(smoothing=0.3).gradient(machine, (jnp.zeros((4, 3)), None), jnp.ones(4))
+        assert not gradient.couplings[0].weights.any()
+        return jax.tree.map(lambda g: -g / 0.3, gradient.layers[0])
+
+    b, precision = np.array([-1.0, 0.5, 2.0]), np.array([0.5, 1.0, 4.0])
+    np.testing.assert_allclose(slope(hm.Bernoulli(b)).bias, 0.5 - 1 / (1 + np.exp(-b)), rtol=1e-12)
+    found = slope(hm.Gaussian(b, precision))
+    np.testing.assert_allclose(found.bias, -b / precision, rtol=1e-12)
+    np.testing.assert_allclose(found.precision, -0.5 + (1 / precision + (b / precision) ** 2) / 2, atol=1e-12)

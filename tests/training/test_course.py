@@ -26,7 +26,7 @@ def _scored(scores):
 
 
 def test_it_is_looked_at_every_so_often_and_at_the_end():
-    course = _followed(Watch(5, lambda state: {"made": int(state.objective)}))
+    course = _followed(Watch(5, lambda state: {"made": int(state.objective[0])}))
     assert course.history == tuple({"step": t, "epoch": t / 3, "made": t} for t in (5, 10, 12))
     assert course.best is None
     assert course.result is course.state.average

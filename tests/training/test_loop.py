@@ -65,6 +65,18 @@ def test_chunks_end_where_someone_looks(size, every, ends):
     assert steps == ends
 
 
+def test_every_step_of_every_run_draws_anew():
+    """From the seed and the number of the step, whatever came before."""
+    batches, drawn = bowl.batches(bowl.rows(10)), {}
+    for seed in (0, 1):
+        run, start = bowl.begun(seed=seed)
+        for state in chunks(run, start, batches, 20, 1):
+            drawn[seed, int(state.step)] = float(state.objective[1])
+        *_, state = chunks(run, start, batches, 20, 7)
+        assert float(state.objective[1]) == drawn[seed, 20]
+    assert len({*drawn.values()}) == 40
+
+
 @pytest.mark.parametrize("emphasis", [0.0, 1.0, 4.0, 2.5])
 def test_the_average_is_a_plain_sum(emphasis):
     """Σ cₛθₛ / Σ cₛ over the models after steps s = 1, 2, …, with cₛ = Γ(s+η)/Γ(s); the start has no part in it."""
