@@ -207,7 +207,7 @@ BUGS = {
         "likelihood/partition.py",
         "jnp.concatenate([x[rows], far])",
         "jnp.concatenate([x[rows], x[rows]])",
-        "tests/likelihood/test_partition.py::test_chains_that_all_sit_in_one_of_two_modes_are_not_trusted[in the middle]",
+        "tests/likelihood/test_partition.py::test_chains_all_in_one_of_two_modes_are_not_trusted[in the middle]",
     ),
     "the ladder not turned round on the way down": Bug(
         "likelihood/annealed.py",
