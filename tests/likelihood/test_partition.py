@@ -58,7 +58,7 @@ def test_an_easy_machine_is_known_as_well_as_asked_for(annealed_only, shape):
 
 
 @pytest.mark.parametrize("case", ["in the middle", "base in one", "base in one, rows there, too", "tilted"])
-def test_chains_that_all_sit_in_one_of_two_modes_are_not_trusted(annealed_only, case):
+def test_chains_all_in_one_of_two_modes_are_not_trusted(annealed_only, case):
     """On their way up, all sit in the first mode and agree to 0.01 nats, and are wrong."""
     machine = two_modes(tilt=0.05 if case == "tilted" else 0.0)
     means = [np.full(40, 0.02)] if "base" in case else None

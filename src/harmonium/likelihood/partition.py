@@ -8,6 +8,7 @@ by their weights), and, for one half, configurations far apart from each other.
 """
 
 from collections.abc import Sequence
+from math import isfinite
 from typing import NamedTuple
 
 import equinox as eqx
@@ -64,7 +65,7 @@ def log_partition(
         if not value >= least:
             raise ArgumentError(name, f"{value}", f"at least {least}")
     if exact.work(machine) <= MAX_WORK:
-        return Interval.exact(float(exact.log_partition(machine)))
+        return Interval.exact(float(exact.log_partition(machine, MAX_WORK)))
     path = annealed.path_to(machine, base_machine(machine, means))
     given = None if chains is None else _states(machine, chains)
     n_steps, left = min(FIRST, _affordable(budget)), budget
@@ -75,7 +76,7 @@ def log_partition(
         left -= _cost(n_steps)
         up, down = (np.concatenate(parts) for parts in zip(*rounds, strict=True))
         found = judged(up.sum(axis=1), down.sum(axis=1))
-        if found.verdict == AGREE and found.width <= width:
+        if not isfinite(found.estimate) or (found.verdict == AGREE and found.width <= width):
             return found
         longer = _longer(n_steps, up, down, width, left)
         if longer > n_steps:
@@ -168,7 +169,7 @@ def _longer(n_steps: int, up: LogWeights, down: LogWeights, width: float, left: 
     equilibrium v says too little: the aim is four fifths of the width.
     """
     v = float(-down.sum(axis=1).mean() - up.sum(axis=1).mean())
-    wanted = n_steps * np.clip(v / np.log1p(CHAINS * (0.8 * width / (2 * SIGMA)) ** 2), 1, 32)
+    wanted = n_steps * np.clip(v / max(np.log1p(CHAINS * (0.8 * width / (2 * SIGMA)) ** 2), 1e-3), 1, 32)
     longer = min(int(wanted), _affordable(left))
     return longer if longer >= 1.5 * n_steps else n_steps
 
