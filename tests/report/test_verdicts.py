@@ -87,3 +87,24 @@ def test_numbers_that_differ_by_chance_are_no_verdict():
     assert verdicts.samples_stuck(0.6, 100) is not None
     assert verdicts.moments_off("means", 0.02, 0.01) is None
     assert "10 times" in verdicts.moments_off("means", 0.1, 0.01).words
+
+
+def test_what_is_known_of_log_z():
+    from harmonium.likelihood.interval import AGREE, DO_NOT_TRUST, Interval
+    from harmonium.report.judgement import trust
+
+    found = Interval(1.0, 2.0, 1.5, 0.1, 50.0, AGREE, "annealed")
+    assert trust(found) == verdicts.Verdict(
+        True, "The likelihood is known to ± 0.50 nats; the verdict on log Z: agree."
+    )
+    doubted = trust(found._replace(verdict=DO_NOT_TRUST, reason="The ways differ."))
+    assert doubted.good is False
+    assert doubted.words.endswith("do not trust. The ways differ.")
+    assert "exact" in trust(Interval.exact(1.0)).words
+
+
+def test_chains_that_do_not_agree_and_swaps_that_are_rare():
+    assert verdicts.chains_apart({"free energy": 1.005, "direction 1": float("nan")}) is None
+    assert "R̂ = 1.80 for the direction 2" in verdicts.chains_apart({"free energy": 1.2, "direction 2": 1.8}).words
+    assert verdicts.swaps_rare({"swap_rate": [0.01, 0.3]}) is None
+    assert "0.010" in verdicts.swaps_rare({"swap_rate": [0.3, 0.01]}).words

@@ -9,6 +9,7 @@ import pytest
 import harmonium as hm
 from harmonium.errors import ArgumentError
 from harmonium.learning import Exact, Likelihood, Persistent
+from harmonium.learning.tempered import Tempered
 from harmonium.likelihood import exact
 from harmonium.training import Run, monitor, optimiser
 from harmonium.training.schedules import Schedule
@@ -88,6 +89,14 @@ def test_chains_without_couplings_remember_nothing_and_two_deep_wells_everything
     alike = eqx.tree_at(lambda s: s.state.objective[0], sight, tuple(jnp.zeros_like(x) for x in chains))
     assert monitor.look(alike, names)["chain_memory"] > 0.95  # all in one place
     assert monitor.look(_sight(_machine(), Exact()), names) == {}
+
+
+def test_swaps_of_tempered_chains():
+    """Neighbours without couplings are one machine at all temperatures and always swap; others do so less."""
+    names = ("swap_rate", "chain_memory")
+    known = monitor.look(_sight(_machine(0.0), Tempered(50, n_temperatures=4)), names)
+    assert known == {"swap_rate": pytest.approx(1.0)}
+    assert 0 < monitor.look(_sight(_machine(3.0), Tempered(50, n_temperatures=4)), names)["swap_rate"] < 0.95
 
 
 def test_reconstruction_error():

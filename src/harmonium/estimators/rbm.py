@@ -104,8 +104,8 @@ class RBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         With rows held out, the number of looks without a better model after which the run stops.
     monitors : {"auto", "all", "none"} or list of str, default="auto"
         What is watched: "log_likelihood", "pseudo_likelihood", "reconstruction_error", "free_energy_gap" (of rows held
-        out and learned from), "gradient_norm", "hidden_activity", "chain_memory". "auto" leaves out the first, which
-        takes an annealing each time; with rows held out it is always watched.
+        out and learned from), "gradient_norm", "hidden_activity", "chain_memory", "swap_rate" (of "pt"). "auto" leaves
+        out the first, which takes an annealing each time; with rows held out it is always watched.
     monitor_every : "auto" or int, default="auto"
         Updates between two looks of the monitors; "auto" is a twentieth of the run.
     log : path or None, default=None
@@ -517,7 +517,8 @@ class RBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     ) -> None:
         """Write a page about the model: how likely it finds rows, what it learned, what is wrong, how to repeat it.
 
-        One HTML file that needs no network, for light and dark, screens and phones.
+        One HTML file that needs no network, for light and dark, screens and phones. Where the model has no log Z yet,
+        it is found with the help of the rows, as by ``evaluate``, and kept.
 
         Parameters
         ----------

@@ -1,6 +1,7 @@
 """From a fitted estimator and its rows to the plain values that a report is made from."""
 
 import platform
+from collections.abc import Mapping
 from importlib.metadata import version
 from typing import Any
 
@@ -19,10 +20,12 @@ from harmonium.estimators.account import held_out, independent
 from harmonium.estimators.encoded import Encoded, over_rows
 from harmonium.estimators.keeping import fingerprint
 from harmonium.gauge import zero_sum
+from harmonium.likelihood.interval import Interval
 from harmonium.report import images, story
-from harmonium.report.findings import Findings, LogZ, Scores
+from harmonium.report.findings import Findings, Scores
 from harmonium.report.mixing import Traces
 from harmonium.report.mixture import SIZES, Mixture
+from harmonium.sampling.diagnostics import Mixing, mixing, observed
 
 N_CHAINS, N_DRAWS, THIN, GROWTH = 200, 50, 10, 500
 """Chains that the report looks at, how often, how many sweeps apart, and the sweeps before."""
@@ -57,14 +60,15 @@ def findings(
         shape = None if named else images.inferred(int(estimator.n_features_in_), binary)
     elif shape is not None:
         images.require_shape(shape, len(names))
-    draws, traces = drawn(model)
+    draws, traces, mixed = drawn(model)
+    log_z = _log_z(estimator, parts) if parts else None
     scores, notes = _scores(estimator, parts)
     return Findings(
         title=title
         or f"{type(estimator).__name__}: {estimator.n_features_in_} columns, {_n_hidden(model)} hidden units",
         facts=_facts(estimator, parts),
         scores=scores,
-        log_z=_log_z(estimator) if scores else None,
+        log_z=log_z,
         notes=notes,
         history=estimator.history_,
         shape=shape,
@@ -77,6 +81,7 @@ def findings(
         draws=draws,
         samples=draws.reshape(len(traces.values), -1, draws.shape[1])[:, -1],
         traces=traces,
+        mixing=mixed,
         recipe=_recipe(estimator, parts, command),
     )
 
@@ -109,20 +114,17 @@ def some_values(model: Encoded, rows: Rows) -> np.ndarray:
     return values.reshape(len(values), -1)
 
 
-def drawn(model: Encoded) -> tuple[np.ndarray, Traces]:
-    """Draws of chains, ``(chain · draw, values)``, and the course of their free energies."""
-    machine, width = model.machine, model.machine.layers[0].bias.size
+def drawn(model: Encoded) -> tuple[np.ndarray, Traces, Mapping[str, Mixing]]:
+    """Draws of chains, ``(chain · draw, values)``, the course of their free energies, and how well they mixed."""
+    machine, width = model.machine, sum(unit.bias.size for unit in model.machine.layers)
     n_chains = int(np.clip(MOST_DRAWN // (width * N_DRAWS), 16, N_CHAINS))
     start, key = jax.random.split(sampling.key(0))
     chains = encoded.grown(model, start, n_chains, jnp.asarray(GROWTH))
-    visible = sampling.run(key, machine, chains, sampling.Keep(), N_DRAWS, thin=THIN)[1][0]
-    energies = [np.asarray(_free_energy(model, visible[:, draw]), float) for draw in range(N_DRAWS)]
-    return np.asarray(visible).reshape(n_chains * N_DRAWS, -1), Traces(np.stack(energies, axis=1), THIN)
-
-
-@eqx.filter_jit
-def _free_energy(model: Encoded, values: Array) -> Float[Array, " batch"]:
-    return model.machine.free_energy((values, None))
+    draws = sampling.run(key, machine, chains, sampling.Keep(), N_DRAWS, thin=THIN)[1]
+    numbers = observed(machine, draws)
+    energies = np.asarray(next(iter(numbers.values())), float)
+    found = {name: mixing(values) for name, values in numbers.items()}
+    return np.asarray(draws[0]).reshape(n_chains * N_DRAWS, -1), Traces(energies, THIN), found
 
 
 def weights(model: Encoded) -> np.ndarray:
@@ -212,12 +214,13 @@ def _mixture(model: Encoded, parts: dict[str, Rows]) -> tuple[Mixture, str]:
     )
 
 
-def _log_z(estimator: Any) -> LogZ:
-    z = estimator.log_partition_
-    if z.method == "exact":
-        return LogZ(z.estimate, z.estimate, z.estimate, True, "agree")
-    reason = "The chains were annealed from one side only: too few steps would make rows look too likely."
-    return LogZ(z.estimate, z.estimate - 3 * z.standard_error, z.estimate + 3 * z.standard_error, False, "", reason)
+def _log_z(estimator: Any, parts: dict[str, Rows]) -> Interval:
+    """The one that the model has; if it has none yet, chains start from rows, too, on their way back."""
+    if "_log_partition" not in estimator.__dict__:
+        rows = next(iter(parts.values()))
+        estimator.evaluate(rows.take(np.linspace(0, rows.n_rows - 1, min(rows.n_rows, 1000)).astype(int)))
+    log_z: Interval = estimator.log_partition_
+    return log_z
 
 
 def _n_hidden(model: Encoded) -> int:

@@ -19,6 +19,7 @@ WORDS = {
     "dead_units": "dead hidden units",
     "saturated_units": "saturated hidden units",
     "chain_memory": "memory of the chains",
+    "swap_rate": "rarest swap",
 }
 ABOUT = {
     "validation_log_likelihood": "Nats a row. If rows held out fall while rows learned from rise, the model "
@@ -31,6 +32,7 @@ ABOUT = {
     "dead_units": "Hidden units that are the same whatever the row.",
     "saturated_units": "Hidden units that are on whatever the row.",
     "chain_memory": "Correlation of the chains with themselves ten sweeps before: near 1 they do not move.",
+    "swap_rate": "How often the two temperatures swap that swap least: from 0.2 on, all is well.",
 }
 BESIDE = {"validation_log_likelihood": "log_likelihood", "dead_units": "saturated_units"}
 """Drawn in the same panel."""

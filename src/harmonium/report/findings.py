@@ -6,20 +6,11 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float
 
+from harmonium.likelihood.interval import Interval
 from harmonium.report.mixing import Traces
+from harmonium.sampling.diagnostics import Mixing
 
 Table = Float[np.ndarray, "_ _"]
-
-
-class LogZ(NamedTuple):
-    """log Z as an interval in nats, how it was found, and what is to be thought of it."""
-
-    estimate: float
-    lower: float
-    upper: float
-    exact: bool
-    verdict: str
-    reason: str = ""
 
 
 class Scores(NamedTuple):
@@ -35,14 +26,15 @@ class Findings(NamedTuple):
 
     ``facts`` are what was fitted to what, by name. Values are those of the visible layer: columns of real numbers in
     standard deviations, columns of categories one value a state; ``names`` name them and ``columns`` number their
-    columns. ``weights`` is hidden × values. ``shape`` is that of the rows as images, if they are. ``recipe`` is code
-    and commands, each with what it is; so is ``further``, what to try next.
+    columns. ``weights`` is hidden × values. ``shape`` is that of the rows as images, if they are. ``mixing`` holds, by
+    name and in draws, how well some numbers mixed in which chains are slow. ``recipe`` is code and commands, each with
+    what it is; so is ``further``, what to try next.
     """
 
     title: str
     facts: Mapping[str, str]
     scores: Sequence[Scores]
-    log_z: LogZ | None
+    log_z: Interval | None
     notes: Sequence[str]
     history: Mapping[str, Sequence[int | float]]
     shape: tuple[int, int] | None
@@ -55,5 +47,6 @@ class Findings(NamedTuple):
     draws: Table
     samples: Table
     traces: Traces
+    mixing: Mapping[str, Mixing]
     recipe: Sequence[tuple[str, str]]
     further: Sequence[tuple[str, str]] = ()

@@ -4,8 +4,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from harmonium.likelihood.interval import AGREE, DO_NOT_TRUST, Interval
 from harmonium.report import verdicts
-from harmonium.report.findings import Findings, LogZ
+from harmonium.report.findings import Findings
 from harmonium.report.moments import Moments
 from harmonium.report.verdicts import Verdict
 
@@ -16,7 +17,7 @@ def judged(found: Findings, compared: Sequence[Moments] = ()) -> list[Verdict]:
     """All verdicts, what is wrong first."""
     said: list[Verdict | None] = []
     if found.log_z is not None and found.scores:
-        said.append(_trust(found.log_z))
+        said.append(trust(found.log_z))
     if found.scores:
         last = found.scores[-1]
         part = f", on the {last.part}"
@@ -31,8 +32,10 @@ def judged(found: Findings, compared: Sequence[Moments] = ()) -> list[Verdict]:
     said += [verdicts.misled(found.history), verdicts.overfitting(found.history), verdicts.chains_stuck(found.history)]
     said += verdicts.units_idle(found.history, len(found.weights))
     said.append(verdicts.units_alive(found.history, len(found.weights)))
+    said.append(verdicts.swaps_rare(found.history))
+    apart = verdicts.chains_apart({name: one.r_hat for name, one in found.mixing.items()})
     reach = (len(found.traces.autocorrelation) - 1) * found.traces.thin
-    said.append(verdicts.samples_stuck(found.traces.memory, reach))
+    said.append(apart or verdicts.samples_stuck(found.traces.memory, reach))
     for moments, what in zip(compared, MOMENTS, strict=False):
         if len(moments.data):
             said.append(verdicts.moments_off(what, moments.distance, moments.noise))
@@ -40,14 +43,13 @@ def judged(found: Findings, compared: Sequence[Moments] = ()) -> list[Verdict]:
     return sorted(kept, key=lambda one: {False: 0, True: 1, None: 2}[one.good])
 
 
-def _trust(z: LogZ) -> Verdict | None:
-    if z.exact or not z.verdict:
-        return None
-    good = {"agree": True, "do not trust": False}.get(z.verdict)
-    reason = f" {z.reason}" if z.reason else ""
-    return Verdict(
-        good, f"The likelihood is known to ± {(z.upper - z.lower) / 2:.2f} nats; verdict: {z.verdict}.{reason}"
-    )
+def trust(log_z: Interval) -> Verdict:
+    """Whether the likelihood is to be believed."""
+    if log_z.method == "exact":
+        return Verdict(True, "The likelihood is exact: log Z is a sum over all configurations.")
+    good = {AGREE: True, DO_NOT_TRUST: False}.get(log_z.verdict)
+    words = f"The likelihood is known to ± {log_z.width / 2:.2f} nats; the verdict on log Z: {log_z.verdict}."
+    return Verdict(good, f"{words} {log_z.reason}".rstrip())
 
 
 def standard_error(values: Sequence[int | float] | np.ndarray) -> float:

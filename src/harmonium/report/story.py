@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 
+from harmonium.likelihood.interval import Interval
 from harmonium.report import couplings, course, images, ink, mixing, moments, page
-from harmonium.report.findings import Findings, LogZ, Scores
+from harmonium.report.findings import Findings, Scores
 from harmonium.report.judgement import MOMENTS, judged, standard_error
 from harmonium.report.moments import Moments
 from harmonium.report.verdicts import Verdict
@@ -58,9 +59,9 @@ def _likelihood(found: Findings) -> str:
     return "\n".join(said)
 
 
-def _score_rows(scores: Scores, log_z: LogZ | None) -> list[tuple[str, str, str]]:
+def _score_rows(scores: Scores, log_z: Interval | None) -> list[tuple[str, str, str]]:
     rows = [("this model", f"{page.number(scores.model.mean())} ± {standard_error(scores.model):.2f}", "")]
-    if log_z is not None and not log_z.exact:
+    if log_z is not None and log_z.method != "exact":
         mean = float(scores.model.mean()) + log_z.estimate
         rows.append(
             ("for log Z's interval", f"{page.number(mean - log_z.upper)} to {page.number(mean - log_z.lower)}", "")
@@ -72,13 +73,13 @@ def _score_rows(scores: Scores, log_z: LogZ | None) -> list[tuple[str, str, str]
     return rows
 
 
-def _about_log_z(z: LogZ) -> str:
-    if z.exact:
+def _about_log_z(z: Interval) -> str:
+    if z.method == "exact":
         return f"log Z = {page.number(z.estimate, 3)}, exactly: by summing over all configurations."
     return (
-        f"log Z was estimated as {page.number(z.estimate)}, between {page.number(z.lower)} and {page.number(z.upper)} "
-        "(three standard errors), by annealed importance sampling; the interval of the likelihood is what that leaves "
-        f"open. {z.reason}"
+        f"log Z was estimated as {page.number(z.estimate)}, between {page.number(z.lower)} and {page.number(z.upper)}, "
+        f"by chains annealed up to the model and back, worth {z.ess:,.0f} independent ones; the interval of the "
+        f"likelihood is what that leaves open. Verdict: {z.verdict}. {z.reason}"
     )
 
 
@@ -237,7 +238,17 @@ def _mixing(found: Findings) -> str:
         _figure(lambda axes: mixing.draw_traces(axes, traces), "Traces",
                 f"The free energy of {min(mixing.SHOWN, n_chains)} chains."),
     ]  # fmt: skip
-    return "\n".join([page.heading("Whether its chains mix"), page.paragraph(words), page.figures(made)])
+    rows = [
+        (name, page.number(one.r_hat), f"{one.ess:,.0f} of {traces.values.size:,}", f"{one.time * traces.thin:,.0f}")
+        for name, one in found.mixing.items()
+    ]
+    head = ("", "R̂", "effective draws", "sweeps to forget")
+    about = (
+        "R̂ above 1.01 says that chains do not agree; that it is near 1 does not say that no mode was missed. "
+        "Directions are those of the strongest couplings (arviz-stats; Vehtari et al. 2021)."
+    )
+    said = [page.heading("Whether its chains mix"), page.paragraph(words), page.table(head, rows, 3)]
+    return "\n".join([*said, page.paragraph(about, quiet=True), page.figures(made)])
 
 
 def _recipe(found: Findings) -> str:

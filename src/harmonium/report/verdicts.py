@@ -21,6 +21,9 @@ FALL, SHARE, LAST = 3.0, 0.05, 3
 """Falls are said if the median of the last looks is below the best before them by more than so many standard errors of
 log Z, and more than that share of the rise."""
 
+RARE, APART = 0.05, 1.1
+"""A swap rate below the one, or an R̂ above the other, is called a fault."""
+
 OFF = 4.0
 """Moments are called off where they differ by more than so many times what chance makes."""
 
@@ -43,6 +46,27 @@ def chains_stuck(history: History) -> Verdict | None:
         f"{memory[-1]:.2f}. What they say about the model comes from few places. Use more chains or sweeps "
         "(n_chains, n_gibbs), a lower learning rate, or a stronger penalty (l2).",
     )
+
+
+def swaps_rare(history: History) -> Verdict | None:
+    """Tempered chains that hardly swap are chains at one temperature."""
+    rate = history.get("swap_rate", ())
+    if not len(rate) or not rate[-1] < RARE:
+        return None
+    words = f"Two neighbours on the ladder of temperatures swap with probability {rate[-1]:.3f} only"
+    return Verdict(False, f"{words}: what the hot chains find hardly arrives. Use more temperatures (n_temperatures).")
+
+
+def chains_apart(r_hats: Mapping[str, float]) -> Verdict | None:
+    """Chains that do not agree on a number, by R̂."""
+    known = {name: value for name, value in r_hats.items() if value > APART}  # not NaN
+    if not known:
+        return None
+    worst = max(known, key=lambda name: known[name])
+    words = (
+        f"The chains that samples come from do not agree: R̂ = {known[worst]:.2f} for the {worst}, where 1.01 is good"
+    )
+    return Verdict(False, f"{words}. Samples may show some kinds of rows too often, and others not at all.")
 
 
 def samples_stuck(memory: float, sweeps: int) -> Verdict | None:

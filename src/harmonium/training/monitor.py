@@ -13,11 +13,13 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from harmonium.learning.likelihood import expectations, sweeps
+from harmonium.learning.likelihood import Likelihood, expectations, sweeps
 from harmonium.learning.objective import Batch
+from harmonium.learning.tempered import Tempered
 from harmonium.likelihood import annealed, pseudo
 from harmonium.machine import Known, Machine, State
 from harmonium.path import base_machine
+from harmonium.sampling import exchange
 from harmonium.training.loop import Run
 from harmonium.training.state import State as RunState
 from harmonium.training.state import parameters
@@ -154,6 +156,18 @@ def chain_memory(sight: Sight) -> dict[str, Any]:
     return {"chain_memory": jnp.where(size > 0, jnp.sum(before * after) / jnp.where(size > 0, size, 1), 1)}
 
 
+@eqx.filter_jit
+def swap_rate(sight: Sight) -> dict[str, Any]:
+    """Where learning is by tempered chains: how often the two neighbours on the ladder swap that swap least."""
+    objective = sight.run.objective
+    if not (isinstance(objective, Likelihood) and isinstance(objective.negative, Tempered)):
+        return {}
+    (ladder, state, _), _ = sight.state.objective
+    key = jax.random.fold_in(sight.state.key, sight.state.step)
+    swapped = exchange.half_step(key, ladder.replicas(sight.state.model), state, 0)[1].swapped
+    return {"swap_rate": jnp.min(swapped)}
+
+
 MONITORS: Mapping[str, Monitor] = MappingProxyType(
     {
         "log_likelihood": log_likelihood,
@@ -163,6 +177,7 @@ MONITORS: Mapping[str, Monitor] = MappingProxyType(
         "gradient_norm": gradient_norm,
         "hidden_activity": hidden_activity,
         "chain_memory": chain_memory,
+        "swap_rate": swap_rate,
     }
 )
 CHEAP = tuple(name for name in MONITORS if name != "log_likelihood")
