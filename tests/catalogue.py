@@ -99,7 +99,7 @@ def potts() -> Machine:
 
 def masked() -> Machine:
     """A chain of spins that reads off a masked matrix, joined to hidden units through a masked one."""
-    k = jax.random.split(hm.key(5), 4)
+    k = jax.random.split(hm.key(54), 4)
     chain = np.eye(3, k=1) + np.eye(3, k=-1) > 0
     return Machine(
         {"visible": hm.Spin.random(k[0], 3), "hidden": hm.Binomial(jax.random.normal(k[1], (2,)), 2)},

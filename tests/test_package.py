@@ -135,7 +135,7 @@ def test_the_gaussian_mean_is_learned():
 
 
 def test_the_heart_is_within_its_size():
-    """Units to sampling: what a person must read to know what a machine is and how it is sampled."""
+    """Units to sampling: what a person must read to know what a machine is and how it is sampled; blank lines aside."""
     source = ROOT / "src" / "harmonium"
     machines = ("machine", "couplings", "colouring", "normalisable", "build", "gauge")
     chains = ("__init__", "gibbs", "runner", "folds", "keys")  # exchange between machines is a subject of its own
@@ -144,4 +144,5 @@ def test_the_heart_is_within_its_size():
         *(source / f"sampling/{m}.py" for m in chains),
         *(source / f"{m}.py" for m in machines),
     ]
-    assert sum(len(path.read_text().splitlines()) for path in files) <= 2000
+    lines = [line for path in files for line in path.read_text().splitlines() if line.strip()]
+    assert len(lines) <= 2000

@@ -153,7 +153,7 @@ def test_exchange_with_clamped_units_draws_from_the_conditional(held):
     wanted = weight @ every / weight.sum()
     found = np.concatenate([np.asarray(x[:, 0]) for x in draws], axis=1).mean(axis=0)
     assert found[3 * held] == 1
-    error = np.sqrt(wanted * (1 - wanted) / n) + 1e-9
+    error = np.sqrt(np.maximum(wanted * (1 - wanted), 0) / n) + 1e-9
     assert np.max(np.abs(found - wanted) / error) < stats.norm.isf(1e-6 / 10)
 
 

@@ -163,5 +163,5 @@ def test_another_run_of_the_same_shapes_compiles_nothing(caplog):
 def test_the_length_of_a_chunk_follows_from_shapes():
     model = bowl.point()
     assert chunk_size(4, 2, model) == 1000
-    assert chunk_size(2**20, 2, model) == 4  # 2²⁵ bytes of rows
+    assert chunk_size(2**20, 2, model) == 8  # 2²⁶ bytes of rows
     assert chunk_size(2**20, 2**10, model) == 1
