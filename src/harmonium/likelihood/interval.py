@@ -10,7 +10,7 @@ DO_NOT_TRUST = "do not trust"
 VERDICTS = (AGREE, NOT_MIXED, DO_NOT_TRUST)
 """What can be said, from good to bad."""
 
-UNWRITTEN = {"lower": -inf, "upper": inf, "estimate": nan, "standard_error": inf, "ess": inf}
+UNWRITTEN: dict[str, Any] = {"lower": -inf, "upper": inf, "estimate": nan, "standard_error": inf, "ess": inf}
 """What a field that is None in a file stands for: JSON has finite numbers only."""
 
 
