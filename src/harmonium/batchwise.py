@@ -11,7 +11,7 @@ from math import prod
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, PyTree
 
 FEW = 128
 """Rows over which a product sums as it is; for more its left factor is turned, which takes 1 to 3 % of a step."""
@@ -49,9 +49,26 @@ def product_moves(x: Array, matrix: Array, x_moves: Array, matrix_moves: Array) 
 
 
 def _turned(x: Array) -> Array:
-    """The same numbers, in memory column after column.
+    """The same numbers, in memory column after column."""
+    return made(x.T, x[0, 0]).T
 
-    Behind a condition, because XLA would otherwise join the turning to what makes x: that would be made a second time,
-    and against its grain. (NaN in the corner stays NaN.)
+
+def made(tree: PyTree, number: Array) -> PyTree:
+    """The same arrays, made before anything that uses them, given any number that is NaN only if they may be.
+
+    XLA joins what makes an array to what uses it, which may make it twice, in another order, or with other rounding (a
+    product and a sum are one operation where they meet). On
+    CPUs it looks through its own barriers, but not through a condition, though this one always holds.
     """
-    return jax.lax.cond(x[0, 0] == x[0, 0], lambda x: x.T, lambda x: jnp.full_like(x.T, jnp.nan), x).T
+
+
+    def after_a_condition(tree: PyTree, number: Array) -> PyTree:
+        def nowhere(tree: PyTree) -> PyTree:
+            return jax.tree.map(lambda x: jnp.full_like(x, jnp.nan), tree)
+
+        return jax.lax.cond(number == number, lambda tree: tree, nowhere, tree)
+
+    def after_a_barrier(tree: PyTree, number: Array) -> PyTree:
+        return jax.lax.optimization_barrier(tree)
+
+    return jax.lax.platform_dependent(tree, number, cpu=after_a_condition, default=after_a_barrier)

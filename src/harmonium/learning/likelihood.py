@@ -79,6 +79,8 @@ class Likelihood(Objective[Machine]):
     def step(self, key: Key[Array, ""], machine: Machine, state: PyTree, batch: Batch) -> tuple[Machine, PyTree]:
         """The gradient with respect to the plain parameters, and the next state."""
         chains, gauge = state
+        if self.devices is not None:
+            batch = shards.whole(batch, self.devices)
         data = configuration(machine, batch)
         share = jnp.sum(batch.weights) / batch.full
         phases = self._phases if self.devices is None else partial(shards.summed, self._phases, self.devices)

@@ -10,10 +10,11 @@ from typing import TypeVar
 
 import jax
 import jax.numpy as jnp
-from jax.sharding import Mesh
+from jax.sharding import Mesh, NamedSharding
 from jax.sharding import PartitionSpec as P
 from jaxtyping import Array, Key, PyTree
 
+from harmonium.batchwise import made
 from harmonium.errors import ArgumentError
 from harmonium.learning.objective import Batch
 from harmonium.machine import Machine
@@ -36,6 +37,12 @@ def mesh(devices: int | Sequence[int]) -> Mesh:
     if len(set(ids)) != len(ids) or len(ids) not in COUNTS:
         raise ArgumentError("devices", f"{devices}", f"{', '.join(map(str, COUNTS))}, or so many ids")
     return Mesh([known[i] for i in ids], (AXIS,))
+
+
+def whole(batch: Batch, over: Mesh) -> Batch:
+    """The batch, all of it on each device: sums of its weights are those of one device."""
+    there: Batch = jax.lax.with_sharding_constraint(batch, NamedSharding(over, P()))
+    return there
 
 
 def summed(
@@ -67,10 +74,10 @@ def summed(
     mapped = jax.shard_map(
         on_device, mesh=over, in_specs=(P(), P(), P(AXIS), rows), out_specs=(P(), P(AXIS)), check_vma=False
     )
-    result: tuple[Sums, Carried] = mapped(
+    sums, carried = mapped(
         key, machine, carried, Batch(batch.visible, batch.weights, jnp.asarray(batch.full, total.dtype), total)
     )
-    return result
+    return made(sums, total), carried
 
 
 def largest(
