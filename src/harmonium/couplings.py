@@ -13,6 +13,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 from scipy.sparse import csr_array
 
+from harmonium.batchwise import product
 from harmonium.errors import ArgumentError
 from harmonium.units.unit import Values, known, parameter
 
@@ -75,10 +76,10 @@ class Dense(Coupling):
                 )
 
     def forward(self, x: Float[Array, "*batch left"]) -> Float[Array, "*batch right"]:
-        return x @ self.matrix().reshape(x.shape[-1], -1)
+        return product(x, self.matrix().reshape(x.shape[-1], -1))
 
     def backward(self, y: Float[Array, "*batch right"]) -> Float[Array, "*batch left"]:
-        return y @ self.matrix().reshape(-1, y.shape[-1]).T
+        return product(y, self.matrix().reshape(-1, y.shape[-1]).T)
 
     def rescaled(self, left: Float[Array, "..."], right: Float[Array, "..."]) -> "Dense":
         return _with_weights(self, self.weights * _outer(left, right))
@@ -158,7 +159,7 @@ class Within(Pairwise):
         return jnp.where(self._spread(self.mask), (self.weights + self._swapped()) / 2, 0)
 
     def forward(self, x: Float[Array, "*batch width"]) -> Float[Array, "*batch width"]:
-        return x @ self.matrix().reshape(x.shape[-1], -1)
+        return product(x, self.matrix().reshape(x.shape[-1], -1))
 
     def neighbours(self) -> csr_array:
         return csr_array(np.asarray(self.mask, int))

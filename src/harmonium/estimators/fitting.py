@@ -6,6 +6,7 @@ import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 import optax
+from jax.sharding import Mesh
 from jaxtyping import Array, Float
 
 from harmonium.data import Encoding, Rows
@@ -24,6 +25,7 @@ from harmonium.learning import (
     Persistent,
     PseudoLikelihood,
     Tempered,
+    shards,
 )
 from harmonium.machine import Machine
 from harmonium.training import Optimiser, Run, Schedule, State, Watch, optimiser
@@ -31,6 +33,7 @@ from harmonium.training.course import Row
 from harmonium.training.monitor import CHEAP, MONITORS, Sight, look
 from harmonium.training.optimisers import NAMES
 from harmonium.training.schedules import SHAPES
+from harmonium.units import Binomial, Gaussian
 
 N_UPDATES = 20_000
 """Updates of a run that is told nothing else: on sets from 1,600 to 50,000 rows more brought little (docs/results)."""
@@ -47,6 +50,9 @@ LOOKS = 20
 
 N_WATCHED, N_HELD = 256, 2000
 """Rows that the monitors look at: of those learned from, spread evenly, and of those held out."""
+
+EXACT = 256
+"""The largest whole number up to which bfloat16 has all."""
 
 AUTO = OneOf(("auto",))
 NONE = OneOf((None,))
@@ -71,6 +77,8 @@ CONSTRAINTS: dict[str, tuple[Constraint, ...]] = {
     "patience": (Whole(), NONE),
     "monitors": (OneOf(("auto", "all", "none")), Some(tuple(MONITORS))),
     "monitor_every": (AUTO, Whole()),
+    "precision": (OneOf(("float32", "mixed")),),
+    "devices": (OneOf((None, *shards.COUNTS)), Instance(tuple, "a tuple of ids of JAX's devices")),
 }
 """What the parameters that say how to learn may be."""
 
@@ -118,11 +126,54 @@ def n_updates(p: dict[str, Any]) -> int:
 
 
 def batch_size(p: dict[str, Any], n_rows: int) -> int:
-    """The rows of a full batch: all of them for optimisers that search along a line."""
+    """The rows of a full batch: all of them for optimisers that search along a line.
+
+    On several devices it is always the same, filled up with rows of no weight where there are fewer.
+    """
+    if p["devices"] is not None:
+        return int(p["batch_size"])
     return n_rows if p["optimizer"] == "lbfgs" else min(int(p["batch_size"]), n_rows)
 
 
+def require_exact(p: dict[str, Any], layer: Visible, rows: Rows) -> None:
+    """Raise ``ArgumentError`` if mixed precision was asked for and bfloat16 would change data or states."""
+    if p["precision"] == "float32":
+        return
+    unit = layer.unit
+    largest = max(abs(float(rows.summary().minimum.min())), float(rows.summary().maximum.max()))
+    found = None
+    if p["dtype"] != "float32":
+        found = f"dtype {p['dtype']!r}"
+    elif p["method"] == "pseudo":
+        found = "method 'pseudo', which has no phases"
+    elif p["hidden"] not in ("bernoulli", "spin"):
+        found = f"{p['hidden']} hidden units"
+    elif isinstance(unit, Gaussian) or not bool(rows.summary().all_integer.all()):
+        found = f"{'columns of real numbers' if isinstance(unit, Gaussian) else 'fractions'} in X"
+    elif isinstance(unit, Binomial) and largest > EXACT:
+        found = f"counts up to {largest:g} in X"
+    if found is not None:
+        wanted = f"'float32'; or states of 0, 1 and -1, or counts up to {EXACT}, which have the 8 bits of bfloat16"
+        raise ArgumentError("precision", f"'mixed' with {found}", wanted)
+
+
+def _devices(p: dict[str, Any]) -> Mesh | None:
+    """The devices that phases are spread over, if that was asked for."""
+    asked = p["devices"]
+    if asked is None:
+        return None
+    if p["method"] not in ("pcd", "cd"):
+        wanted = "'pcd' or 'cd', whose rows and chains can be parted; or devices=None"
+        raise ArgumentError("method", f"{p['method']!r} with devices={asked}", wanted)
+    for name in ("batch_size", "n_chains"):
+        if p[name] is not None and p[name] % shards.SHARDS:
+            found = f"{p[name]} with devices={asked}"
+            raise ArgumentError(name, found, f"a multiple of {shards.SHARDS}: so many equal parts are made of rows")
+    return shards.mesh(asked)
+
+
 def _objective(p: dict[str, Any], penalties: Penalties) -> Objective[Machine]:
+    devices = _devices(p)
     if p["method"] == "pseudo":
         return PseudoLikelihood(penalties)
     negative: Negative
@@ -136,7 +187,9 @@ def _objective(p: dict[str, Any], penalties: Penalties) -> Objective[Machine]:
     else:
         negative = Exact()
     # A search along a line remembers gradients of many steps, which must be of the same variables.
-    return Likelihood(negative, penalties, centred=bool(p["centred"]) and p["optimizer"] != "lbfgs")
+    centred = bool(p["centred"]) and p["optimizer"] != "lbfgs"
+    rounded = p["precision"] == "mixed"
+    return Likelihood(negative, penalties, centred=centred, rounded=rounded, devices=devices)
 
 
 def _optimiser(p: dict[str, Any], layer: Visible, streaming: bool) -> Optimiser:

@@ -65,6 +65,7 @@ class Keeper:
 def about(estimator: str, parameters: dict[str, Any], rows: Rows, weights: np.ndarray | None) -> dict[str, Any]:
     """What two sittings of one run have in common."""
     shared = {name: value for name, value in parameters.items() if name not in ASIDE}
+    shared["devices"] = shared["devices"] is not None  # however many: the bits are the same
     said = {
         name: value if isinstance(value, str | int | float | None) else repr(value) for name, value in shared.items()
     }

@@ -113,6 +113,13 @@ class RBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         TensorBoard.
     dtype : {"float32", "float64"}, default="float32"
         Precision.
+    precision : {"float32", "mixed"}, default="float32"
+        With "mixed", what units receive is computed from numbers rounded to bfloat16, which states of 0, 1 and -1 are
+        already, and weights are not; what is learned is not rounded. Of use where the processor multiplies such numbers
+        faster: it gained 3 to 5 % with batches of 500 on one processor, and lost 20 % with batches of 100.
+    devices : int, tuple of int or None, default=None
+        Spreads rows and chains over so many (1, 2, 4 or 8) of JAX's devices, or over those of these ids. The result
+        does not depend on how many there are. ``batch_size`` and ``n_chains`` must be multiples of 8; for "pcd", "cd".
     checkpoint : path or None, default=None
         A folder in which the state of the run is kept up to date.
     resume : bool, default=False
@@ -200,6 +207,8 @@ class RBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         monitor_every: str | int = "auto",
         log: Any = None,
         dtype: str = "float32",
+        precision: str = "float32",
+        devices: int | tuple[int, ...] | None = None,
         checkpoint: Any = None,
         resume: bool = False,
         verbose: int = 0,
@@ -230,6 +239,8 @@ class RBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.monitor_every = monitor_every
         self.log = log
         self.dtype = dtype
+        self.precision = precision
+        self.devices = devices
         self.checkpoint = checkpoint
         self.resume = resume
         self.verbose = verbose
@@ -262,7 +273,8 @@ class RBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             n_rows = float(len(learned) if weights is None else weights[learned].sum())
             layer = self._layer(rows, weights, n_rows)
             size = fitting.batch_size(p, len(learned))
-            batches = Batches(rows, size, keeper.seed, weights, places=learned)
+            batches = Batches(rows, size, keeper.seed, weights, places=learned, whole=True)
+            fitting.require_exact(p, layer, rows)
             run = fitting.build(p, layer, n_rows)
             start = run.start(
                 jax.random.fold_in(key, 1), self._machine(layer, jax.random.fold_in(key, 0)), (layer.mean,)
@@ -306,6 +318,7 @@ class RBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 self._require_as_begun(p)
             layer = self._layer(rows, weights, n_rows) if first else self._settled(rows)
             seen = n_rows if first else self._n_rows + n_rows
+            fitting.require_exact(p, layer, rows)
             run = fitting.build(p, layer, seen, streaming=True)
             if first:
                 validate_data(self, X, skip_check_array=True)

@@ -22,7 +22,7 @@ class Contrastive(Negative):
         hidden = machine.layers[machine.n_visible :]
         rows = batch.visible + tuple(jnp.zeros((len(batch.weights), *h.shape), h.bias.dtype) for h in hidden)
         state = sweeps(key, machine, rows, self.n_gibbs)  # the hidden layers are drawn first
-        return machine.statistics(marginalised(machine, state), shares(batch.weights)), None
+        return machine.statistics(marginalised(machine, state), shares(batch.weights, batch.total)), None
 
 
 class Persistent(Negative):
@@ -40,7 +40,9 @@ class Persistent(Negative):
 
     def step(self, key: Key[Array, ""], machine: Machine, chains: PyTree, batch: Batch) -> tuple[Machine, PyTree]:
         chains = sweeps(key, machine, chains, self.n_gibbs, order=machine.order[::-1])
-        return machine.statistics(marginalised(machine, chains)), chains
+        n = len(chains[0])  # fewer than n_chains, where these are only a part of them
+        share = jnp.full(n, 1 / self.n_chains, machine.layers[0].bias.dtype)
+        return machine.statistics(marginalised(machine, chains), share), chains
 
     def chains(self, carried: PyTree) -> State | None:
         chains: State = carried

@@ -9,15 +9,17 @@ so that a short batch is a short step in the same direction on average, and neve
 """
 
 from abc import abstractmethod
+from functools import partial
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+from jax.sharding import Mesh
 from jaxtyping import Array, Key, PyTree, Scalar
 
 from harmonium.errors import ArgumentError
 from harmonium.gauge import Gauge
-from harmonium.learning import positive, precision
+from harmonium.learning import positive, precision, shards
 from harmonium.learning.objective import Batch, Objective
 from harmonium.learning.penalties import Penalties
 from harmonium.machine import Known, Machine, State
@@ -33,7 +35,10 @@ class Negative(eqx.Module):
 
     @abstractmethod
     def step(self, key: Key[Array, ""], machine: Machine, chains: PyTree, batch: Batch) -> tuple[Machine, PyTree]:
-        """The mean statistics in the model, in the machine's shape, and what to carry on."""
+        """The mean statistics in the model, in the machine's shape, and what to carry on.
+
+        Where they are sums over rows or chains, those of parts (with ``batch.total`` the weight of all) add up to it.
+        """
 
     def chains(self, carried: PyTree) -> State | None:
         """The chains among what the phase carries, one configuration each, if it has any."""
@@ -54,7 +59,8 @@ class Likelihood(Objective[Machine]):
     not depend on which value of a unit is called zero (Melchior, Fischer & Wiskott 2016). ``gauge_rate`` is the weight
     of a step in those running means.
 
-    With ``rounded`` what units receive, in both phases, is computed as in ``learning.precision``.
+    With ``rounded`` what units receive, in both phases, is computed as in ``learning.precision``. With ``devices`` the
+    rows of both phases are cut into parts as in ``learning.shards``.
     """
 
     negative: Negative
@@ -62,6 +68,7 @@ class Likelihood(Objective[Machine]):
     centred: bool = eqx.field(default=True, static=True)
     gauge_rate: float = eqx.field(default=0.01, static=True)
     rounded: bool = eqx.field(default=False, static=True)
+    devices: Mesh | None = eqx.field(default=None, static=True)
 
     def init(self, key: Key[Array, ""], machine: Machine, means: State) -> PyTree:
         """Chains, and the gauge centred on ``means`` (of the visible layers in the data; hidden means follow)."""
@@ -72,17 +79,26 @@ class Likelihood(Objective[Machine]):
     def step(self, key: Key[Array, ""], machine: Machine, state: PyTree, batch: Batch) -> tuple[Machine, PyTree]:
         """The gradient with respect to the plain parameters, and the next state."""
         chains, gauge = state
+        if self.devices is not None:
+            batch = shards.whole(batch, self.devices)
         data = configuration(machine, batch)
         share = jnp.sum(batch.weights) / batch.full
-        acting = precision.rounded(machine) if self.rounded else machine
-        in_data = precision.plain(acting.statistics(data, batch.weights / batch.full))
-        in_model, chains = self.negative.step(key, acting, chains, batch)
-        in_model = precision.plain(in_model)
+        phases = self._phases if self.devices is None else partial(shards.summed, self._phases, self.devices)
+        (in_data, in_model), chains = phases(key, machine, chains, batch)
         penalty = self.penalties.gradient(machine, data, batch.weights)
         gradient = jax.tree.map(lambda p, n, q: p - share * (n + q), in_data, in_model, penalty)
         if self.centred:
             gauge = self._followed(gauge, in_data, in_model, share)
         return gradient, (chains, gauge)
+
+    def _phases(
+        self, key: Key[Array, ""], machine: Machine, chains: PyTree, batch: Batch
+    ) -> tuple[tuple[Machine, Machine], PyTree]:
+        """Mean statistics in the data, divided by the weight of a full batch, and in the model; and what to carry."""
+        acting = precision.rounded(machine) if self.rounded else machine
+        in_data = acting.statistics(configuration(machine, batch), batch.weights / batch.full)
+        in_model, chains = self.negative.step(key, acting, chains, batch)
+        return (precision.plain(in_data), precision.plain(in_model)), chains
 
     def enter(self, machine: Machine, gradient: Machine, state: PyTree) -> Machine:
         """The gradient with respect to the parameters in centred variables: the transpose of ``leave``."""
@@ -111,7 +127,8 @@ class Likelihood(Objective[Machine]):
         return positive.place(machine)
 
     def magnitudes(self, machine: Machine, batch: Batch) -> dict[str, Scalar]:
-        return largest_inputs(machine, batch) | positive.magnitudes(machine)
+        largest = largest_inputs if self.devices is None else partial(shards.largest, largest_inputs, self.devices)
+        return largest(machine, batch) | positive.magnitudes(machine)
 
     def _leave(self, machine: Machine, update: Machine, state: PyTree) -> Machine:
         _, gauge = state

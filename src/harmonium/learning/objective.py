@@ -11,16 +11,20 @@ Model = TypeVar("Model")
 
 
 class Batch(NamedTuple):
-    """Values of the visible layers, the weight of each row, and the weight of a full batch."""
+    """Values of the visible layers, the weight of each row, and the weight of a full batch.
+
+    ``total`` is the weight of all rows, where these are only a part of a batch.
+    """
 
     visible: tuple[Float[Array, "..."], ...]
     weights: Float[Array, " batch"]
     full: Float[Array, ""] | float
+    total: Float[Array, ""] | None = None
 
 
-def shares(weights: Float[Array, " batch"]) -> Float[Array, " batch"]:
-    """Weights over their sum; zeros of a batch in which no row counts."""
-    total = jnp.sum(weights)
+def shares(weights: Float[Array, " batch"], total: Float[Array, ""] | None = None) -> Float[Array, " batch"]:
+    """Weights over their sum, or over that of a batch of which they are a part; zeros where no row counts."""
+    total = jnp.sum(weights) if total is None else total
     return weights / jnp.where(total > 0, total, 1)
 
 

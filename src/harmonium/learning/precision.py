@@ -11,6 +11,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
+from harmonium.batchwise import product_moves
 from harmonium.couplings import Dense
 from harmonium.machine import Machine
 
@@ -43,7 +44,7 @@ def _with(machine: Machine, kind: type[Dense]) -> Machine:
     return changed
 
 
-@partial(jax.custom_vjp, nondiff_argnums=(2,))
+@partial(jax.custom_jvp, nondiff_argnums=(2,))
 def _product(x: Array, matrix: Array, axis: int) -> Array:
     """The last axis of x and one of the matrix contracted."""
     contracted = ((x.ndim - 1,), (axis,)), ((), ())
@@ -51,15 +52,8 @@ def _product(x: Array, matrix: Array, axis: int) -> Array:
     return jax.lax.dot_general(*numbers, contracted, preferred_element_type=matrix.dtype)
 
 
-def _keep(x: Array, matrix: Array, axis: int) -> tuple[Array, tuple[Array, Array]]:
-    return _product(x, matrix, axis), (x, matrix)
-
-
-def _gradients(axis: int, kept: tuple[Array, Array], slope: Array) -> tuple[Array, Array]:
-    x, matrix = kept
-    batch = tuple(range(x.ndim - 1))
-    by_matrix = jax.lax.dot_general(x, slope, ((batch, batch), ((), ())))
-    return slope @ (matrix if axis else matrix.T), by_matrix.T if axis else by_matrix
-
-
-_product.defvjp(_keep, _gradients)
+@_product.defjvp
+def _product_jvp(axis: int, primals: tuple[Array, Array], tangents: tuple[Array, Array]) -> tuple[Array, Array]:
+    (x, matrix), (x_moves, matrix_moves) = primals, tangents
+    factors = (matrix.T, x_moves, matrix_moves.T) if axis else (matrix, x_moves, matrix_moves)
+    return _product(x, matrix, axis), product_moves(x, *factors)

@@ -14,12 +14,16 @@ from math import prod
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax.extend.random import define_prng_impl
 from jaxtyping import Array, Key, UInt32
 
 Raw = UInt32[Array, " 2"]
+Word = UInt32[Array, "*shape"]
 
-PHILOX = "philox4x32"
+MULTIPLIERS = np.uint32(0xD2511F53), np.uint32(0xCD9E8D57)
+WEYL = np.uint32(0x9E3779B9), np.uint32(0xBB67AE85)
+ROUNDS = 10
 
 
 def key(seed: int) -> Key[Array, ""]:
@@ -27,29 +31,51 @@ def key(seed: int) -> Key[Array, ""]:
     return jax.random.key(seed, impl=ROWS)
 
 
-def _philox(raw: Raw) -> Key[Array, ""]:
-    made: Array = jax.random.wrap_key_data(raw, impl=PHILOX)
-    return made
+@jax.jit
+def _philox(k0: Word, k1: Word, x0: Word, x1: Word, x2: Word, x3: Word) -> tuple[Word, Word, Word, Word]:
+    """The four words of Philox4x32-10 for a key and a counter: those of JAX's ``philox4x32``.
+
+    Its own is not used because JAX 0.10 cannot compile it for several devices: ``mulhi`` has no form there.
+    """
+    for _ in range(ROUNDS):
+        high0, high1 = _high(MULTIPLIERS[0], x0), _high(MULTIPLIERS[1], x2)
+        x0, x1, x2, x3 = high1 ^ x1 ^ k0, MULTIPLIERS[1] * x2, high0 ^ x3 ^ k1, MULTIPLIERS[0] * x0
+        k0, k1 = k0 + WEYL[0], k1 + WEYL[1]
+    return x0, x1, x2, x3
+
+
+def _high(a: np.uint32, x: Word) -> Word:
+    """The upper word of a·x, from products of half words."""
+    a0, a1, x0, x1 = a & np.uint32(0xFFFF), a >> np.uint32(16), x & 0xFFFF, x >> 16
+    low, one, other = a0 * x0, a0 * x1, a1 * x0
+    middle = (low >> 16) + (one & 0xFFFF) + (other & 0xFFFF)
+    return a1 * x1 + (one >> 16) + (other >> 16) + (middle >> 16)
 
 
 def _seed(seed: Array) -> Raw:
-    raw: Raw = jax.random.key_data(jax.random.key(seed, impl=PHILOX))
-    return raw
+    zero = jnp.zeros((), jnp.uint32)
+    bits = jax.lax.bitcast_convert_type(seed, jnp.uint32)  # of 64 bits, the lower word first
+    low, high = (bits[0], bits[1]) if bits.ndim else (bits, zero)
+    return jnp.stack(_philox(zero, zero, high, low, zero, zero)[:2])
 
 
 def _split(raw: Raw, shape: tuple[int, ...]) -> UInt32[Array, "*shape 2"]:
-    parts: Array = jax.random.key_data(jax.random.split(_philox(raw), shape))
-    return parts
+    place = jnp.arange(prod(shape), dtype=jnp.uint32).reshape(shape)
+    zero = jnp.zeros((), jnp.uint32)
+    return jnp.stack(_philox(raw[0], raw[1], zero, zero, zero, place)[:2], axis=-1)
 
 
-def _fold_in(raw: Raw, data: Array | int) -> Raw:
-    return jax.random.key_data(jax.random.fold_in(_philox(raw), data))
+def _fold_in(raw: Raw, data: Array) -> Raw:
+    zero = jnp.zeros((), jnp.uint32)
+    return jnp.stack(_philox(raw[0], raw[1], zero, zero, zero, jnp.asarray(data, jnp.uint32))[:2])
 
 
 def _random_bits(raw: Raw, bit_width: int, shape: tuple[int, ...]) -> Array:
     words = -(-bit_width // 32)
     *lead, n = shape or (1,)
-    a, b = jnp.split(jax.random.bits(_philox(raw), (prod(lead), 2), "uint32"), 2, axis=1)
+    zero, two = jnp.zeros((), jnp.uint32), jnp.arange(2 * prod(lead), dtype=jnp.uint32).reshape(-1, 2)
+    x0, x1, x2, x3 = _philox(raw[0], raw[1], zero, two, zero, zero)
+    a, b = jnp.split(x0 ^ x1 ^ x2 ^ x3, 2, axis=1)
     place = words * jax.lax.broadcasted_iota("uint32", (1, n), 1)
     bits = _mixed(a + place * jnp.uint32(0x9E3779B9), b)
     if bit_width == 64:

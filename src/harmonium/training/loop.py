@@ -144,7 +144,7 @@ def chunks(
         after, n, sound = advance(run, state, chunk)
         if not sound:
             raise _diverged(run, state, chunk, int(n))
-        state = after
+        state = states.at_home(after)
         yield state
 
 
@@ -192,4 +192,4 @@ def _diverged(run: Run[Model], state: State[Model], chunk: Chunk, n: int) -> Div
         for name, size in run.objective.magnitudes(model, run.batch(chunk, jnp.asarray(bad))).items()
         if not bool(size < LIMIT)
     ]
-    return DivergenceError(int(state.step) + bad, "; ".join(found), again(max(good, 0))[0])
+    return DivergenceError(int(state.step) + bad, "; ".join(found), states.at_home(again(max(good, 0))[0]))

@@ -5,6 +5,8 @@ from typing import Generic, TypeVar
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
+from jax.sharding import SingleDeviceSharding
 from jaxtyping import Array, Int, Key, PyTree
 
 Model = TypeVar("Model")
@@ -51,3 +53,17 @@ def averaged(average: Model, model: Model, step: Int[Array, ""], emphasis: float
 def start(model: Model, optimiser: PyTree, objective: PyTree, key: Key[Array, ""], average: bool) -> State[Model]:
     """The state before the first step."""
     return State(model, model if average else None, optimiser, objective, key, jnp.zeros((), jnp.int32))
+
+
+def at_home(state: State[Model]) -> State[Model]:
+    """The state where it would be if one device had computed it: between chunks no one asks how many there are."""
+
+    def home(leaf: Array) -> Array:
+        if not isinstance(leaf, Array) or isinstance(leaf.sharding, SingleDeviceSharding):
+            return leaf
+        if jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key):
+            return jax.random.wrap_key_data(home(jax.random.key_data(leaf)), impl=jax.random.key_impl(leaf))
+        return jnp.asarray(np.asarray(leaf))
+
+    there: State[Model] = jax.tree.map(home, state)
+    return there

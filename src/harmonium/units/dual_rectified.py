@@ -6,6 +6,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Key
 
+from harmonium.batchwise import spread
 from harmonium.units import truncated_normal
 from harmonium.units.unit import Tails, Unit, Values, parameter, positive
 
@@ -46,9 +47,9 @@ class DualRectified(Unit):
 
     def _sides(self, inputs: Array) -> tuple[Array, Array, Array, Array]:
         """t and √γ of the right side, then of the left."""
-        kink = jnp.broadcast_to(self.kink, inputs.shape)
-        right = jnp.broadcast_to(jnp.sqrt(self.precision_right), inputs.shape)
-        left = jnp.broadcast_to(jnp.sqrt(self.precision_left), inputs.shape)
+        kink = spread(self.kink, inputs.shape)
+        right = spread(jnp.sqrt(self.precision_right), inputs.shape)
+        left = spread(jnp.sqrt(self.precision_left), inputs.shape)
         return (kink + self.field(inputs)) / right, right, (kink - self.field(inputs)) / left, left
 
     def _right_odds(self, inputs: Array) -> Array:

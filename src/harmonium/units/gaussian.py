@@ -6,6 +6,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Key
 
+from harmonium.batchwise import spread
 from harmonium.units.unit import Tails, Unit, Values, parameter, positive
 
 
@@ -46,16 +47,16 @@ class Gaussian(Unit):
         return (x**2) @ self.precision / 2 - x @ self.bias
 
     def cgf(self, inputs: Float[Array, "*batch n"]) -> Float[Array, "*batch n"]:
-        precision = jnp.broadcast_to(self.precision, inputs.shape)
+        precision = spread(self.precision, inputs.shape)
         # (θ/γ)·θ, not θ²/γ: θ² overflows first.
         field = self.field(inputs)
         return field / precision * field / 2 + jnp.log(2 * jnp.pi / precision) / 2
 
     def mean(self, inputs: Float[Array, "*batch n"]) -> Float[Array, "*batch n"]:
-        return self.field(inputs) / jnp.broadcast_to(self.precision, inputs.shape)
+        return self.field(inputs) / spread(self.precision, inputs.shape)
 
     def variance(self, inputs: Float[Array, "*batch n"]) -> Float[Array, "*batch n"]:
-        return jnp.broadcast_to(1 / self.precision, inputs.shape)
+        return spread(1 / self.precision, inputs.shape)
 
     def mode(self, inputs: Float[Array, "*batch n"]) -> Float[Array, "*batch n"]:
         return self.mean(inputs)

@@ -7,6 +7,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Key
 
+from harmonium.batchwise import spread
 from harmonium.units import truncated_normal
 from harmonium.units.unit import Tails, Unit, Values, parameter, positive
 
@@ -34,7 +35,7 @@ class Rectified(Unit):
         return cls(bias, jnp.exp(log_precision / 2))
 
     def _standard(self, inputs: Array) -> tuple[Array, Array]:
-        root = jnp.broadcast_to(jnp.sqrt(self.precision), inputs.shape)
+        root = spread(jnp.sqrt(self.precision), inputs.shape)
         return self.field(inputs) / root, root
 
     def energy(self, x: Float[Array, "*batch n"]) -> Float[Array, "*batch"]:

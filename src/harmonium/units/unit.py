@@ -11,6 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, ArrayLike, Bool, Float, Int, Key
 
+from harmonium.batchwise import spread
 from harmonium.errors import ArgumentError
 
 Values = ArrayLike | Sequence[Any]
@@ -97,7 +98,7 @@ class Unit(eqx.Module):
 
     def field(self, inputs: Float[Array, "..."]) -> Float[Array, "..."]:
         """Bias and input together: what multiplies x in ``-E(x) + I·x``."""
-        return inputs + jnp.broadcast_to(self.bias, inputs.shape)
+        return inputs + spread(self.bias, inputs.shape)
 
     def scaled(self, beta: Float[Array, ""] | float) -> "Unit":
         """The layer at inverse temperature ``beta``: E becomes βE; the reference measure m stays."""
