@@ -16,12 +16,12 @@ jax.config.update("jax_numpy_rank_promotion", "raise")
 
 
 def pytest_configure(config):
-    """The tests compile much and compute little; XLA's older code generator compiles in half the time.
+    """The tests compile much and compute little: XLA's older code generator, and little optimisation, take half the time.
 
     `make prove` runs with the code generator that users have.
     """
     if "not prove" in config.option.markexpr and jax.__version_info__ < (0, 11):  # XLA stops at flags it does not know
-        os.environ["XLA_FLAGS"] += " --xla_cpu_use_fusion_emitters=false"
+        os.environ["XLA_FLAGS"] += " --xla_cpu_use_fusion_emitters=false --xla_backend_optimization_level=0"
 
 
 @pytest.fixture

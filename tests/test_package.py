@@ -51,7 +51,14 @@ DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 RUNNABLE = [path for path in DOCUMENTS if _blocks(path) and path.name != "adding-a-unit.md"]
 
 
-@pytest.mark.parametrize("path", RUNNABLE, ids=lambda path: str(path.relative_to(ROOT)))
+LONG = ("mixing.md", "report.md")  # half a minute each: `make prove` has them
+
+
+@pytest.mark.parametrize(
+    "path",
+    [pytest.param(path, marks=[pytest.mark.prove] * (path.name in LONG)) for path in RUNNABLE],
+    ids=lambda path: str(path.relative_to(ROOT)),
+)
 def test_python_in_documents_runs(path, tmp_path):
     """Blocks of one page run in order, as a reader would paste them."""
     _run_python("\n".join(_blocks(path)), tmp_path)
@@ -137,7 +144,7 @@ def test_the_gaussian_mean_is_learned():
 def test_the_heart_is_within_its_size():
     """Units to sampling: what a person must read to know what a machine is and how it is sampled; blank lines aside."""
     source = ROOT / "src" / "harmonium"
-    machines = ("machine", "couplings", "colouring", "normalisable", "build", "gauge")
+    machines = ("batchwise", "machine", "couplings", "colouring", "normalisable", "build", "gauge")
     chains = ("__init__", "gibbs", "runner", "folds", "keys")  # exchange between machines is a subject of its own
     files = [
         *source.glob("units/*.py"),

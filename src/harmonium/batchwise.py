@@ -50,17 +50,17 @@ def product_moves(x: Array, matrix: Array, x_moves: Array, matrix_moves: Array) 
 
 def _turned(x: Array) -> Array:
     """The same numbers, in memory column after column."""
-    return made(x.T, x[0, 0]).T
+    turned: Array = made(x.T, x[0, 0])
+    return turned.T
 
 
 def made(tree: PyTree, number: Array) -> PyTree:
     """The same arrays, made before anything that uses them, given any number that is NaN only if they may be.
 
     XLA joins what makes an array to what uses it, which may make it twice, in another order, or with other rounding (a
-    product and a sum are one operation where they meet). On
-    CPUs it looks through its own barriers, but not through a condition, though this one always holds.
+    product and a sum are one operation where they meet). On CPUs it looks through its own barriers, but not through a
+    condition, though this one always holds.
     """
-
 
     def after_a_condition(tree: PyTree, number: Array) -> PyTree:
         def nowhere(tree: PyTree) -> PyTree:
@@ -68,7 +68,7 @@ def made(tree: PyTree, number: Array) -> PyTree:
 
         return jax.lax.cond(number == number, lambda tree: tree, nowhere, tree)
 
-    def after_a_barrier(tree: PyTree, number: Array) -> PyTree:
-        return jax.lax.optimization_barrier(tree)
+    def after_a_barrier(tree: PyTree, _: Array) -> PyTree:
+        return jax.lax.optimization_barrier(tree)  # type: ignore[no-untyped-call]  # JAX has no types there
 
     return jax.lax.platform_dependent(tree, number, cpu=after_a_condition, default=after_a_barrier)

@@ -6,12 +6,11 @@ of it, and all devices add up the branches. Parameters, and all that follows fro
 """
 
 from collections.abc import Callable, Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import jax
 import jax.numpy as jnp
-from jax.sharding import Mesh, NamedSharding
-from jax.sharding import PartitionSpec as P
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
 from jaxtyping import Array, Key, PyTree
 
 from harmonium.batchwise import made
@@ -22,6 +21,8 @@ from harmonium.machine import Machine
 SHARDS = 8
 AXIS = "shards"
 COUNTS = (1, 2, 4, 8)
+
+P: Any = PartitionSpec  # JAX has no types for it, nor for what takes it
 
 Sums = TypeVar("Sums")
 Carried = TypeVar("Carried")
@@ -41,7 +42,8 @@ def mesh(devices: int | Sequence[int]) -> Mesh:
 
 def whole(batch: Batch, over: Mesh) -> Batch:
     """The batch, all of it on each device: sums of its weights are those of one device."""
-    there: Batch = jax.lax.with_sharding_constraint(batch, NamedSharding(over, P()))
+    constrain: Any = jax.lax.with_sharding_constraint
+    there: Batch = constrain(batch, NamedSharding(over, P()))
     return there
 
 
@@ -89,7 +91,8 @@ def largest(
     def on_device(machine: Machine, visible: tuple[Array, ...], weights: Array) -> dict[str, Array]:
         found = [sizes(machine, _rows(Batch(visible, weights, 1.0), i, n)) for i in range(n)]
         most = {name: jnp.max(jnp.stack([part[name] for part in found])) for name in found[0]}
-        return {name: jax.lax.pmax(size, AXIS) for name, size in most.items()}
+        over_devices: Any = jax.lax.pmax
+        return {name: over_devices(size, AXIS) for name, size in most.items()}
 
     mapped = jax.shard_map(on_device, mesh=over, in_specs=(P(), P(AXIS), P(AXIS)), out_specs=P(), check_vma=False)
     result: dict[str, Array] = mapped(machine, batch.visible, batch.weights)

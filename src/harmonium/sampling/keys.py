@@ -65,7 +65,7 @@ def _split(raw: Raw, shape: tuple[int, ...]) -> UInt32[Array, "*shape 2"]:
     return jnp.stack(_philox(raw[0], raw[1], zero, zero, zero, place)[:2], axis=-1)
 
 
-def _fold_in(raw: Raw, data: Array) -> Raw:
+def _fold_in(raw: Raw, data: Array | int) -> Raw:
     zero = jnp.zeros((), jnp.uint32)
     return jnp.stack(_philox(raw[0], raw[1], zero, zero, zero, jnp.asarray(data, jnp.uint32))[:2])
 

@@ -1,6 +1,6 @@
 """All that a run carries from step to step, as one pytree: what a checkpoint holds."""
 
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import equinox as eqx
 import jax
@@ -58,7 +58,7 @@ def start(model: Model, optimiser: PyTree, objective: PyTree, key: Key[Array, ""
 def at_home(state: State[Model]) -> State[Model]:
     """The state where it would be if one device had computed it: between chunks no one asks how many there are."""
 
-    def home(leaf: Array) -> Array:
+    def home(leaf: Any) -> Any:
         if not isinstance(leaf, Array) or isinstance(leaf.sharding, SingleDeviceSharding):
             return leaf
         if jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key):
