@@ -16,7 +16,7 @@ jax.config.update("jax_numpy_rank_promotion", "raise")
 
 
 def pytest_configure(config):
-    """The tests compile much and compute little: XLA's older code generator, and little optimisation, take half the time.
+    """The tests compile much and compute little: an older code generator and little optimisation take half the time.
 
     `make prove` runs with the code generator that users have.
     """

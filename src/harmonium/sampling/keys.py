@@ -19,7 +19,7 @@ from jax.extend.random import define_prng_impl
 from jaxtyping import Array, Key, UInt32
 
 Raw = UInt32[Array, " 2"]
-Word = UInt32[Array, "*shape"]
+Word = UInt32[Array, "..."]
 
 MULTIPLIERS = np.uint32(0xD2511F53), np.uint32(0xCD9E8D57)
 WEYL = np.uint32(0x9E3779B9), np.uint32(0xBB67AE85)
