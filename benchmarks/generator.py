@@ -3,7 +3,7 @@
     python -m benchmarks.generator [--rows 4194304]
 
 For each lag: the joint counts of four bits of two words of a row (256 cells) at three places of the bits, and of three
-bits of three words (512 cells). The p-values should be uniform: the smallest of n is above α/n but for a share α of runs.
+bits of three words (512 cells). The p-values should be uniform.
 """
 
 import argparse

@@ -19,8 +19,8 @@ BUGS = {
     ),
     "weights ignored in the data": (
         "learning/likelihood.py",
-        "machine.statistics(data, batch.weights / batch.full)",
-        "machine.statistics(data, (batch.weights > 0) / batch.full)",
+        "acting.statistics(configuration(machine, batch), batch.weights / batch.full)",
+        "acting.statistics(configuration(machine, batch), (batch.weights > 0) / batch.full)",
         FIT + "test_exact_phases_end_at_the_fit[weights]",
     ),
     "data batch used as persistent chain": (
@@ -31,8 +31,8 @@ BUGS = {
     ),
     "persistent chains restarted": (
         "learning/contrastive.py",
-        "return machine.statistics(marginalised(machine, chains)), chains",
-        "return machine.statistics(marginalised(machine, chains)), self.init(key, machine)",
+        "return machine.statistics(marginalised(machine, chains), share), chains",
+        "return machine.statistics(marginalised(machine, chains), share), self.init(key, machine)",
         LIKELIHOOD + "test_persistent_chains_stay_in_the_mode_they_are_in",
     ),
     "one key for all sweeps of a step": (
@@ -152,7 +152,7 @@ BUGS = {
     ),
     "state at the start of a chunk kept for the last good one": (
         "training/loop.py",
-        '"; ".join(found), again(max(good, 0))[0])',
+        '"; ".join(found), states.at_home(again(max(good, 0))[0]))',
         '"; ".join(found), state)',
         LOOP + "test_what_grows_out_of_bounds_is_stopped_at_the_step_that_left_them[100]",
     ),

@@ -41,8 +41,8 @@ EXCHANGE = "tests/sampling/test_exchange.py::"
 BUGS = {
     "hidden bias ignored": Bug(
         "units/bernoulli.py",
-        "return jax.nn.softplus(self.field(inputs))",
-        "return jax.nn.softplus(inputs)",
+        "return softplus(self.field(inputs))",
+        "return softplus(inputs)",
         MACHINES + "test_free_energy_sums_the_energy[Bernoulli-Bernoulli]",
     ),
     "hidden bias ignored in sampling": Bug(
@@ -89,8 +89,8 @@ BUGS = {
     ),
     "Gaussian σ for σ²": Bug(
         "units/gaussian.py",
-        "return jnp.broadcast_to(1 / self.precision, inputs.shape)",
-        "return jnp.broadcast_to(1 / jnp.sqrt(self.precision), inputs.shape)",
+        "return spread(1 / self.precision, inputs.shape)",
+        "return spread(1 / jnp.sqrt(self.precision), inputs.shape)",
         UNITS + "test_law[Gaussian-mean_and_variance_are_those_of_the_distribution]",
     ),
     "Gaussian σ² for σ in sampling": Bug(
