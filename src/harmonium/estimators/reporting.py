@@ -218,7 +218,8 @@ def _log_z(estimator: Any, parts: dict[str, Rows]) -> Interval:
     """The one that the model has; if it has none yet, chains start from rows, too, on their way back."""
     if "_log_partition" not in estimator.__dict__:
         rows = next(iter(parts.values()))
-        estimator.evaluate(rows.take(np.linspace(0, rows.n_rows - 1, min(rows.n_rows, 1000)).astype(int)))
+        few = rows.take(np.linspace(0, rows.n_rows - 1, min(rows.n_rows, 1000)).astype(int))
+        estimator._log_partition = estimator._model.log_partition(sampling.key(0), jnp.asarray(few))
     log_z: Interval = estimator.log_partition_
     return log_z
 
