@@ -16,17 +16,17 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.extend.random import define_prng_impl
-from jaxtyping import Array, Key, UInt32
+from jaxtyping import Array, Int, Key, UInt32
 
 Raw = UInt32[Array, " 2"]
-Word = UInt32[Array, "*shape"]
+Word = UInt32[Array, "..."]
 
 MULTIPLIERS = np.uint32(0xD2511F53), np.uint32(0xCD9E8D57)
 WEYL = np.uint32(0x9E3779B9), np.uint32(0xBB67AE85)
 ROUNDS = 10
 
 
-def key(seed: int) -> Key[Array, ""]:
+def key(seed: int | Int[Array, ""]) -> Key[Array, ""]:
     """The random key of a seed."""
     return jax.random.key(seed, impl=ROWS)
 
@@ -64,7 +64,7 @@ def _split(raw: Raw, shape: tuple[int, ...]) -> UInt32[Array, "*shape 2"]:
     return jnp.stack(_philox(raw[0], raw[1], zero, zero, zero, place)[:2], axis=-1)
 
 
-def _fold_in(raw: Raw, data: Array) -> Raw:
+def _fold_in(raw: Raw, data: Array | int) -> Raw:
     zero = jnp.zeros((), jnp.uint32)
     return jnp.stack(_philox(raw[0], raw[1], zero, zero, zero, jnp.asarray(data, jnp.uint32))[:2])
 

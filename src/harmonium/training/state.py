@@ -1,6 +1,6 @@
 """All that a run carries from step to step, as one pytree: what a checkpoint holds."""
 
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import equinox as eqx
 import jax
@@ -58,8 +58,8 @@ def start(model: Model, optimiser: PyTree, objective: PyTree, key: Key[Array, ""
 def at_home(state: State[Model]) -> State[Model]:
     """The state where it would be if one device had computed it: between chunks no one asks how many there are."""
 
-    def home(leaf: Array) -> Array:
-        if not isinstance(leaf, Array) or isinstance(leaf.sharding, SingleDeviceSharding):
+    def home(leaf: Any) -> Any:
+        if not isinstance(leaf, jax.Array) or isinstance(leaf.sharding, SingleDeviceSharding):
             return leaf
         if jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key):
             return jax.random.wrap_key_data(home(jax.random.key_data(leaf)), impl=jax.random.key_impl(leaf))
