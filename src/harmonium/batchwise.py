@@ -6,12 +6,16 @@ depends on them: sums along the first axis of an array, and products of a transp
 ``FEW`` rows to sum. It does not cut 1ᵀg, nor products of a left factor that lies in memory in the order of its rows.
 """
 
+from collections.abc import Callable
 from functools import partial
 from math import prod
+from typing import TypeVar
 
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PyTree
+
+T = TypeVar("T")
 
 FEW = 128
 """Rows over which a product sums as it is; for more its left factor is turned, which takes 1 to 3 % of a step."""
@@ -50,25 +54,34 @@ def product_moves(x: Array, matrix: Array, x_moves: Array, matrix_moves: Array) 
 
 def _turned(x: Array) -> Array:
     """The same numbers, in memory column after column."""
-    turned: Array = made(x.T, x[0, 0])
+    turned: Array = alone(lambda x: x.T, x[0, 0], x)
     return turned.T
 
 
-def made(tree: PyTree, number: Array) -> PyTree:
-    """The same arrays, made before anything that uses them, given any number that is NaN only if they may be.
+def alone(function: Callable[..., T], number: Array, *arguments: PyTree) -> T:
+    """``function(*arguments)``, compiled apart from all around it; ``number`` is one that is NaN only if they may be.
 
-    XLA joins what makes an array to what uses it, which may make it twice, in another order, or with other rounding (a
-    product and a sum are one operation where they meet). On CPUs it looks through its own barriers, but not through a
+    XLA joins what makes an array to what uses it. It may make it twice, in another order, or with other rounding, for
+    a product and a sum are one operation where they meet. On CPUs it looks through its own barriers, but not through a
     condition, though this one always holds.
     """
 
-    def after_a_condition(tree: PyTree, number: Array) -> PyTree:
-        def nowhere(tree: PyTree) -> PyTree:
-            return jax.tree.map(lambda x: jnp.full_like(x, jnp.nan), tree)
+    def condition(number: Array, *arguments: PyTree) -> T:
+        def always(*arguments: PyTree) -> T:
+            return function(*arguments)
 
-        return jax.lax.cond(number == number, lambda tree: tree, nowhere, tree)
+        shapes = jax.eval_shape(always, *arguments)
 
-    def after_a_barrier(tree: PyTree, _: Array) -> PyTree:
-        return jax.lax.optimization_barrier(tree)  # type: ignore[no-untyped-call]  # JAX has no types there
+        def nowhere(*_: PyTree) -> T:
+            nothing: T = jax.tree.map(lambda x: jnp.full(x.shape, jnp.nan, x.dtype), shapes)
+            return nothing
 
-    return jax.lax.platform_dependent(tree, number, cpu=after_a_condition, default=after_a_barrier)
+        result: T = jax.lax.cond(number == number, always, nowhere, *arguments)
+        return result
+
+    def barrier(_: Array, *arguments: PyTree) -> T:
+        result: T = jax.lax.optimization_barrier(function(*arguments))  # type: ignore[no-untyped-call]
+        return result
+
+    found: T = jax.lax.platform_dependent(number, *arguments, cpu=condition, default=barrier)
+    return found

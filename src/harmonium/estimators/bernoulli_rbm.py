@@ -8,7 +8,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Key
+from jaxtyping import Array
 from rich.console import Console
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags, check_random_state
@@ -218,7 +218,7 @@ class BernoulliRBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         schedule = Schedule(jnp.asarray(self.learning_rate, float), jnp.asarray(1))
         objective = Likelihood(Persistent(len(self.h_samples_)), centred=False)
         run = Run(objective, optimiser("sgd", schedule), Encode(Plain()), emphasis=None)
-        course = Course(_start(run, sampling.key(seed), *self._arrays(), jnp.asarray(self.h_samples_, float)))
+        course = Course(_start(run, jnp.asarray(seed), *self._arrays(), jnp.asarray(self.h_samples_, float)))
         batches = Batches(rows, batch_size, seed)
         until = n_epochs * batches.steps_per_epoch
         begun = time.perf_counter()
@@ -279,10 +279,10 @@ def _machine(visible: Array, hidden: Array, weights: Array) -> Machine:
 
 @eqx.filter_jit
 def _start(
-    run: Run[Machine], key: Key[Array, ""], visible: Array, hidden: Array, weights: Array, hidden_side: Array
+    run: Run[Machine], seed: Array, visible: Array, hidden: Array, weights: Array, hidden_side: Array
 ) -> State[Machine]:
     """The state of a run with these parameters, and chains with this hidden side. Compiled, for ``partial_fit``."""
-    state = run.start(key, _machine(visible, hidden, weights), (jnp.zeros_like(visible),))
+    state = run.start(sampling.key(seed), _machine(visible, hidden, weights), (jnp.zeros_like(visible),))
     chains = (jnp.zeros((len(hidden_side), len(visible))), hidden_side)
     started: State[Machine] = eqx.tree_at(lambda s: s.objective[0], state, chains)
     return started

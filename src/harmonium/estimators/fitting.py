@@ -1,14 +1,18 @@
 """From an estimator's parameters to a run: what is climbed, by which steps, and who looks on."""
 
+from collections.abc import Callable
 from typing import Any
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
 from jax.sharding import Mesh
 from jaxtyping import Array, Float
 
+from harmonium import sampling
+from harmonium.build import rbm
 from harmonium.data import Encoding, Rows
 from harmonium.data.batches import permutation
 from harmonium.errors import ArgumentError
@@ -33,7 +37,7 @@ from harmonium.training.course import Row
 from harmonium.training.monitor import CHEAP, MONITORS, Sight, look
 from harmonium.training.optimisers import NAMES
 from harmonium.training.schedules import SHAPES
-from harmonium.units import Binomial, Gaussian
+from harmonium.units import Binomial, Gaussian, Unit
 
 N_UPDATES = 20_000
 """Updates of a run that is told nothing else: on sets from 1,600 to 50,000 rows more brought little (docs/results)."""
@@ -116,6 +120,22 @@ def build(p: dict[str, Any], layer: Visible, n_rows: float, *, streaming: bool =
     )
     objective, emphasis = _objective(p, penalties), 4.0 if p["averaging"] else None
     return Run(objective, _optimiser(p, layer, streaming), Encode(layer.encoding), emphasis)
+
+
+def begun(run: Run[Machine], seed: int, layer: Visible, hidden: Callable[[int], Unit], n_hidden: int) -> State[Machine]:
+    """The state before the first step, with small random weights."""
+    state = _begun(run, jnp.asarray(seed), layer.unit, layer.mean, hidden, n_hidden)
+    state.model.require_normalisable()
+    return state
+
+
+@eqx.filter_jit  # one program, where its operations one by one would be fifty
+def _begun(
+    run: Run[Machine], seed: Array, unit: Unit, mean: Array, hidden: Callable[[int], Unit], n_hidden: int
+) -> State[Machine]:
+    key = sampling.key(seed)
+    machine = rbm(unit, hidden(n_hidden), key=jax.random.fold_in(key, 0))
+    return run.start(jax.random.fold_in(key, 1), machine, (mean,))
 
 
 def n_updates(p: dict[str, Any]) -> int:

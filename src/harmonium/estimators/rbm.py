@@ -268,7 +268,6 @@ class RBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             weights = None if sample_weight is None else check_weights(sample_weight, rows.n_rows)
             about = keeping.about(type(self).__name__, p, rows, weights)
             keeper = Keeper(self.checkpoint, self.resume, about, self._seed())
-            key = sampling.key(keeper.seed)
             learned, held = fitting.split(rows.n_rows, self.validation_fraction, keeper.seed)
             n_rows = float(len(learned) if weights is None else weights[learned].sum())
             layer = self._layer(rows, weights, n_rows)
@@ -276,9 +275,7 @@ class RBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             batches = Batches(rows, size, keeper.seed, weights, places=learned, whole=True)
             fitting.require_exact(p, layer, rows)
             run = fitting.build(p, layer, n_rows)
-            start = run.start(
-                jax.random.fold_in(key, 1), self._machine(layer, jax.random.fold_in(key, 0)), (layer.mean,)
-            )
+            start = fitting.begun(run, keeper.seed, layer, HIDDEN[self.hidden], int(self.n_components))
             course = keeper.begin(Course(start))
             watch = fitting.watch(p, run, layer, rows, learned, held)
             journal = Journal(self.log, course, resumed=keeper.resumed)
@@ -325,9 +322,11 @@ class RBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 self._begin(layer, self._seed(), 0)
             self._n_rows, size = seen, int(self.batch_size)
             if self._state is None:
-                key = sampling.key(self._random)
-                machine = self._machine(layer, jax.random.fold_in(key, 0)) if first else self._model.machine
-                self._state = run.start(jax.random.fold_in(key, 1), machine, (layer.mean,))
+                if first:
+                    self._state = fitting.begun(run, self._random, layer, HIDDEN[self.hidden], int(self.n_components))
+                else:
+                    key = jax.random.fold_in(sampling.key(self._random), 1)
+                    self._state = run.start(key, self._model.machine, (layer.mean,))
                 self._begun |= {name: p[name] for name in CARRYING}
             step = int(self._state.step)
             batches = Batches(rows, size, self._random + step, weights, whole=True, first=step)
@@ -676,9 +675,6 @@ class RBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def _layer(self, rows: Rows, weights: np.ndarray | None, n_rows: float) -> columns.Visible:
         return columns.layer(columns.choose(self.visible, rows), rows, rows.summary(weights), n_rows)
-
-    def _machine(self, layer: columns.Visible, key: Key[Array, ""]) -> Machine:
-        return build.rbm(layer.unit, HIDDEN[self.hidden](int(self.n_components)), key=key)
 
     def _begin(self, layer: columns.Visible, seed: int, n_rows: float) -> None:
         """What is true from the first step on."""

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
+import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
@@ -73,7 +74,7 @@ def layer(kind: str, rows: Rows, summary: Summary, n_rows: float, name: str = "X
         encoding = Plain()
         most = int(rows.summary().maximum.max())
         unit = TYPES[kind](rows.n_columns, *([max(most, 1)] * (kind == "binomial")))
-    return Visible(unit.with_mean(doubted(unit, mean, doubt)), encoding, mean, constant)
+    return Visible(_first(unit, mean, jnp.asarray(doubt, dtype)), encoding, mean, constant)
 
 
 def require_domain(kind: str, rows: Rows, name: str = "X", n_states: int | None = None) -> None:
@@ -122,7 +123,13 @@ def _shares(rows: Rows, n_states: int) -> np.ndarray:
     return counts / rows.n_rows
 
 
-def doubted(unit: Unit, mean: Array, doubt: float) -> Array:
+@eqx.filter_jit
+def _first(unit: Unit, mean: Array, doubt: Array) -> Unit:
+    """The units with the doubted mean."""
+    return unit.with_mean(doubted(unit, mean, doubt))
+
+
+def doubted(unit: Unit, mean: Array, doubt: Array | float) -> Array:
     """The mean after one more row, from the neutral layer: off the ends of the domain."""
     neutral = unit.neutral()
     return (1 - doubt) * mean + doubt * neutral.mean(jnp.zeros_like(mean))

@@ -13,7 +13,7 @@ import jax.numpy as jnp
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 from jaxtyping import Array, Key, PyTree
 
-from harmonium.batchwise import made
+from harmonium.batchwise import alone
 from harmonium.errors import ArgumentError
 from harmonium.learning.objective import Batch
 from harmonium.machine import Machine
@@ -21,8 +21,8 @@ from harmonium.machine import Machine
 SHARDS = 8
 AXIS = "shards"
 COUNTS = (1, 2, 4, 8)
-
-P: Any = PartitionSpec  # JAX has no types for it, nor for what takes it
+SAME: Any = PartitionSpec()  # type: ignore[no-untyped-call]
+PARTED: Any = PartitionSpec(AXIS)  # type: ignore[no-untyped-call]
 
 Sums = TypeVar("Sums")
 Carried = TypeVar("Carried")
@@ -42,8 +42,7 @@ def mesh(devices: int | Sequence[int]) -> Mesh:
 
 def whole(batch: Batch, over: Mesh) -> Batch:
     """The batch, all of it on each device: sums of its weights are those of one device."""
-    constrain: Any = jax.lax.with_sharding_constraint
-    there: Batch = constrain(batch, NamedSharding(over, P()))
+    there: Batch = jax.lax.with_sharding_constraint(batch, NamedSharding(over, SAME))  # type: ignore[no-untyped-call]
     return there
 
 
@@ -64,7 +63,14 @@ def summed(
     def on_device(key: Array, machine: Machine, carried: Carried, batch: Batch) -> tuple[Sums, Carried]:
         first = n * jax.lax.axis_index(AXIS)
         found = [
-            phases(jax.random.fold_in(key, first + i), machine, _part(carried, i, n), _rows(batch, i, n))
+            alone(
+                phases,
+                jnp.asarray(batch.full),
+                jax.random.fold_in(key, first + i),
+                machine,
+                _part(carried, i, n),
+                _rows(batch, i, n),
+            )
             for i in range(n)
         ]
         branches = jax.lax.all_gather(_tree_sum([sums for sums, _ in found]), AXIS)
@@ -72,14 +78,14 @@ def summed(
         return total, jax.tree.map(lambda *parts: jnp.concatenate(parts), *(after for _, after in found))
 
     total = jnp.sum(batch.weights)
-    rows = Batch(P(AXIS), P(AXIS), P(), P())
+    rows = Batch(PARTED, PARTED, SAME, SAME)
     mapped = jax.shard_map(
-        on_device, mesh=over, in_specs=(P(), P(), P(AXIS), rows), out_specs=(P(), P(AXIS)), check_vma=False
+        on_device, mesh=over, in_specs=(SAME, SAME, PARTED, rows), out_specs=(SAME, PARTED), check_vma=False
     )
     sums, carried = mapped(
         key, machine, carried, Batch(batch.visible, batch.weights, jnp.asarray(batch.full, total.dtype), total)
     )
-    return made(sums, total), carried
+    return alone(lambda sums: sums, total, sums), carried
 
 
 def largest(
@@ -91,10 +97,9 @@ def largest(
     def on_device(machine: Machine, visible: tuple[Array, ...], weights: Array) -> dict[str, Array]:
         found = [sizes(machine, _rows(Batch(visible, weights, 1.0), i, n)) for i in range(n)]
         most = {name: jnp.max(jnp.stack([part[name] for part in found])) for name in found[0]}
-        over_devices: Any = jax.lax.pmax
-        return {name: over_devices(size, AXIS) for name, size in most.items()}
+        return {name: jnp.max(jax.lax.all_gather(size, AXIS)) for name, size in most.items()}
 
-    mapped = jax.shard_map(on_device, mesh=over, in_specs=(P(), P(AXIS), P(AXIS)), out_specs=P(), check_vma=False)
+    mapped = jax.shard_map(on_device, mesh=over, in_specs=(SAME, PARTED, PARTED), out_specs=SAME, check_vma=False)
     result: dict[str, Array] = mapped(machine, batch.visible, batch.weights)
     return result
 

@@ -16,7 +16,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.extend.random import define_prng_impl
-from jaxtyping import Array, Key, UInt32
+from jaxtyping import Array, Int, Key, UInt32
 
 Raw = UInt32[Array, " 2"]
 Word = UInt32[Array, "..."]
@@ -26,7 +26,7 @@ WEYL = np.uint32(0x9E3779B9), np.uint32(0xBB67AE85)
 ROUNDS = 10
 
 
-def key(seed: int) -> Key[Array, ""]:
+def key(seed: int | Int[Array, ""]) -> Key[Array, ""]:
     """The random key of a seed."""
     return jax.random.key(seed, impl=ROWS)
 
@@ -45,11 +45,10 @@ def _philox(k0: Word, k1: Word, x0: Word, x1: Word, x2: Word, x3: Word) -> tuple
 
 
 def _high(a: np.uint32, x: Word) -> Word:
-    """The upper word of a·x, from products of half words."""
-    a0, a1, x0, x1 = a & np.uint32(0xFFFF), a >> np.uint32(16), x & 0xFFFF, x >> 16
-    low, one, other = a0 * x0, a0 * x1, a1 * x0
-    middle = (low >> 16) + (one & 0xFFFF) + (other & 0xFFFF)
-    return a1 * x1 + (one >> 16) + (other >> 16) + (middle >> 16)
+    """The upper word of a·x."""
+    with jax.enable_x64(True):
+        product = jax.lax.convert_element_type(x, np.uint64) * np.uint64(a)
+        return jax.lax.convert_element_type(product >> np.uint64(32), np.uint32)
 
 
 def _seed(seed: Array) -> Raw:

@@ -72,7 +72,6 @@ def log_likelihood(sight: Sight) -> dict[str, Any]:
     return {name: value - constant for name, value in found.items()} | {"log_partition_error": z.standard_error}
 
 
-@eqx.filter_jit
 def pseudo_likelihood(sight: Sight) -> dict[str, Any]:
     """Mean Σᵢ log p(xᵢ | x₋ᵢ) of rows learned from, where columns are discrete."""
     visible = sight.model.layers[: sight.model.n_visible]
@@ -83,7 +82,6 @@ def pseudo_likelihood(sight: Sight) -> dict[str, Any]:
     return {"pseudo_likelihood": jnp.mean(pseudo.log_pseudolikelihood(sight.model, some))}
 
 
-@eqx.filter_jit
 def reconstruction_error(sight: Sight) -> dict[str, Any]:
     """Mean squared distance of rows from their means given the hidden means given them: no measure of likelihood."""
     model = sight.model
@@ -96,7 +94,6 @@ def reconstruction_error(sight: Sight) -> dict[str, Any]:
     return {"reconstruction_error": error}
 
 
-@eqx.filter_jit
 def free_energy_gap(sight: Sight) -> dict[str, Any]:
     """⟨F⟩ of rows held out less ⟨F⟩ of rows learned from, in nats: it grows as a model overfits (Hinton 2012, §6)."""
     if sight.held is None or _touching(sight.model):
@@ -104,7 +101,6 @@ def free_energy_gap(sight: Sight) -> dict[str, Any]:
     return {"free_energy_gap": _free_energy(sight.model, sight.held) - _free_energy(sight.model, sight.learned)}
 
 
-@eqx.filter_jit
 def gradient_norm(sight: Sight) -> dict[str, Any]:
     """|∂/∂θ| as the objective estimates it from the rows watched: at an optimum, what chance leaves."""
     state, rows = sight.state, sight.learned
@@ -117,7 +113,6 @@ def gradient_norm(sight: Sight) -> dict[str, Any]:
     return {"gradient_norm": jnp.sqrt(jnp.sum(jnp.stack(squares)))}
 
 
-@eqx.filter_jit
 def hidden_activity(sight: Sight) -> dict[str, Any]:
     """How many hidden units are the same whatever the row: at the top of their range (saturated), or below (dead)."""
     model = sight.model
@@ -138,7 +133,6 @@ def hidden_activity(sight: Sight) -> dict[str, Any]:
     return {"dead_units": dead, "saturated_units": saturated}
 
 
-@eqx.filter_jit
 def chain_memory(sight: Sight) -> dict[str, Any]:
     r"""How much chains remember after ``SWEEPS`` sweeps: the correlation of their visible values then and before.
 
@@ -186,8 +180,15 @@ CHEAP = tuple(name for name in MONITORS if name != "log_likelihood")
 
 def look(sight: Sight, names: tuple[str, ...]) -> dict[str, int | float]:
     """What the monitors of these names find; whole numbers stay whole."""
-    found = {name: value for chosen in names for name, value in MONITORS[chosen](sight).items()}
+    found = _cheap(sight, tuple(name for name in names if name in CHEAP))
+    found |= {name: value for dear in names if dear not in CHEAP for name, value in MONITORS[dear](sight).items()}
     return {name: jnp.asarray(value).item() for name, value in found.items()}
+
+
+@eqx.filter_jit
+def _cheap(sight: Sight, names: tuple[str, ...]) -> dict[str, Any]:
+    """What they find, in one program."""
+    return {name: value for chosen in names for name, value in MONITORS[chosen](sight).items()}
 
 
 def _free_energy(model: Machine, rows: State) -> Array:

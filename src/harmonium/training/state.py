@@ -59,7 +59,7 @@ def at_home(state: State[Model]) -> State[Model]:
     """The state where it would be if one device had computed it: between chunks no one asks how many there are."""
 
     def home(leaf: Any) -> Any:
-        if not isinstance(leaf, Array) or isinstance(leaf.sharding, SingleDeviceSharding):
+        if not isinstance(leaf, jax.Array) or isinstance(leaf.sharding, SingleDeviceSharding):
             return leaf
         if jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key):
             return jax.random.wrap_key_data(home(jax.random.key_data(leaf)), impl=jax.random.key_impl(leaf))
