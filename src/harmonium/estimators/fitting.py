@@ -124,6 +124,7 @@ def build(p: dict[str, Any], layer: Visible, n_rows: float, *, streaming: bool =
 
 def begun(run: Run[Machine], seed: int, layer: Visible, hidden: Callable[[int], Unit], n_hidden: int) -> State[Machine]:
     """The state before the first step, with small random weights."""
+    np.empty((layer.unit.bias.size, n_hidden), layer.mean.dtype)  # a MemoryError, where XLA would end the process
     state = _begun(run, jnp.asarray(seed), layer.unit, layer.mean, hidden, n_hidden)
     state.model.require_normalisable()
     return state

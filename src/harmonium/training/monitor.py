@@ -180,15 +180,16 @@ CHEAP = tuple(name for name in MONITORS if name != "log_likelihood")
 
 def look(sight: Sight, names: tuple[str, ...]) -> dict[str, int | float]:
     """What the monitors of these names find; whole numbers stay whole."""
-    found = _cheap(sight, tuple(name for name in names if name in CHEAP))
+    cheap = _cheap(sight, tuple(name for name in names if name in CHEAP))
+    found = {name: value for part in cheap for name, value in part.items()}
     found |= {name: value for dear in names if dear not in CHEAP for name, value in MONITORS[dear](sight).items()}
     return {name: jnp.asarray(value).item() for name, value in found.items()}
 
 
 @eqx.filter_jit
-def _cheap(sight: Sight, names: tuple[str, ...]) -> dict[str, Any]:
-    """What they find, in one program."""
-    return {name: value for chosen in names for name, value in MONITORS[chosen](sight).items()}
+def _cheap(sight: Sight, names: tuple[str, ...]) -> tuple[dict[str, Any], ...]:
+    """What they find, in one program; one dict each, for JAX sorts a dict by its keys."""
+    return tuple(MONITORS[chosen](sight) for chosen in names)
 
 
 def _free_energy(model: Machine, rows: State) -> Array:
