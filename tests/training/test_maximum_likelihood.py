@@ -114,10 +114,9 @@ def _short_of_the_fit(kind, negative, n, weighted=False, batch_size=16, whole=Fa
     [
         ("rbm", 49, {}),
         ("ising", 63, {"weighted": True}),
-        ("rbm", 53, {"batch_size": 100}),
         ("rbm", 54, {"weighted": True, "batch_size": 100, "whole": True}),
     ],
-    ids=["short batch", "weights", "batch of all rows", "batch of more than all rows"],
+    ids=["short batch", "weights", "batch of more than all rows"],
 )
 def test_exact_phases_end_at_the_fit(kind, n, settings):
     assert _short_of_the_fit(kind, Exact(), n, **settings) < 0.01
