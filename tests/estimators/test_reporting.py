@@ -3,7 +3,6 @@
 import re
 
 import numpy as np
-import pandas as pd
 import pytest
 
 import harmonium as hm
@@ -11,6 +10,7 @@ from harmonium.errors import ArgumentError
 from harmonium.estimators import reporting
 from harmonium.report import story
 
+pd = pytest.importorskip("pandas", reason="the tables are data frames: pip install 'harmonium[frames]'")
 CHANCE = np.random.default_rng(0)
 KINDS = CHANCE.integers(0, 2, (120, 1))
 BITS = (CHANCE.random((120, 6)) < 0.1 + 0.8 * KINDS).astype(float)
