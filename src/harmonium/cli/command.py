@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from harmonium import __version__
-from harmonium.cli import demo, evaluate, fit, info, report, resume, sample, score, transform
+from harmonium.cli import compiled, demo, evaluate, fit, info, report, resume, sample, score, transform
 from harmonium.errors import ArgumentError, DivergenceError, NotNormalisableError
 
 VERBS = {
@@ -30,7 +30,10 @@ MEMORY = "found too little memory; wanted more, or fewer rows or hidden units"
 
 def main(words: Sequence[str] | None = None) -> int:
     """Run a command, by default the one this program was started with; its exit code."""
-    words = sys.argv[1:] if words is None else list(words)
+    if words is None:  # a program of its own, not a call from one
+        words = sys.argv[1:]
+        if any(word in VERBS for word in words):
+            compiled.keep()
     chosen = parser(words).parse_args(words)
     with _spoken_warnings():
         try:
